@@ -1,0 +1,18 @@
+"""The capture app: connects what has to happen at start-up, and runs no query itself."""
+
+from django.apps import AppConfig
+
+
+class CaptureConfig(AppConfig):
+    name = "capture"
+
+    def ready(self) -> None:
+        """Connect system checks and the making of lanes.
+
+        Django calls this for `migrate`, `test`, `shell` and twice under the autoreloader, before all else is ready.
+        """
+        from django.db.models.signals import post_migrate
+
+        from capture import lanes, system_checks  # noqa: F401  the import registers the checks
+
+        post_migrate.connect(lanes.make_missing, sender=self)

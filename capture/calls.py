@@ -1,0 +1,93 @@
+"""One exchange for a seat: ticket in, result out. Knows no Django; runs in a worker's threads."""
+
+from __future__ import annotations
+
+import logging
+import time
+from dataclasses import dataclass
+from uuid import UUID
+
+from capture.providers.base import Provider
+from capture.providers.replies import Kind, Pending, ProviderError, Question, Reply
+
+log = logging.getLogger(__name__)
+
+BUG = "bug"
+
+
+@dataclass(frozen=True, slots=True)
+class Ticket:
+    """A job as a seat and the loop see it.
+
+    Arguments:
+        job: its number.
+        token: proves that the holder still holds it.
+        attempt: id of the attempt that is to be started, or that is live.
+        question: what is asked; its `run` is the attempt's id.
+        remote_id: the live call to be polled, or None when one is to be started.
+        base_url: where the live call was started; empty before.
+        attempts: start calls so far, this one included.
+        unknowns: earlier attempts whose outcome nobody knows.
+        polls: looks at the live call, this one included.
+        age: seconds since the live call was started, at the time of the claim.
+    """
+
+    job: int
+    token: UUID
+    provider: str
+    lane: str
+    attempt: UUID
+    question: Question
+    remote_id: str | None
+    base_url: str
+    attempts: int
+    unknowns: int
+    polls: int
+    age: float
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What came back for a ticket, and how many seconds the exchange took."""
+
+    ticket: Ticket
+    came: Reply | ProviderError
+    seconds: float
+
+
+def exchange(provider: Provider, ticket: Ticket) -> Result:
+    """Start the ticket's call or look after it. Never raises."""
+    began = time.monotonic()
+    came = _reply_or_error(provider, ticket)
+    if isinstance(came, Pending) and ticket.remote_id is None:
+        # Before anything else can go wrong, the id is somewhere.
+        log.info("job %s %s: remote id %s of attempt %s", ticket.job, ticket.provider, came.remote_id, ticket.attempt)
+    return Result(ticket, came, time.monotonic() - began)
+
+
+def _reply_or_error(provider: Provider, ticket: Ticket) -> Reply | ProviderError:
+    try:
+        if ticket.remote_id is None:
+            return provider.start(ticket.question)
+        if ticket.base_url != provider.account.base_url:
+            return _asked_elsewhere(ticket)
+        return provider.poll(ticket.remote_id)
+    except ProviderError as error:
+        return error
+    except Exception as exception:
+        log.exception("job %s %s: an error of our own", ticket.job, ticket.provider)
+        # The question may already have been sent when our own code failed.
+        return own_error(exception, maybe_charged=ticket.remote_id is None)
+
+
+def own_error(exception: Exception, *, maybe_charged: bool = False) -> ProviderError:
+    """An error of our own, as a job can end by it; its text may hold anything, so only its name is kept."""
+    message = f"an error of AI Control itself ({type(exception).__name__})"
+    return ProviderError(Kind.TRANSIENT, BUG, message, maybe_charged=maybe_charged)
+
+
+def _asked_elsewhere(ticket: Ticket) -> ProviderError:
+    """An id means something only where it was given out, and a key belongs to one address."""
+    return ProviderError(
+        Kind.TRANSIENT, "elsewhere", f"the call was started at {ticket.base_url}, which is not the address in use now"
+    )

@@ -1,0 +1,61 @@
+"""`manage.py runworkers`: work the tickets off."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand
+from django.db import connection
+
+from capture import retry, systems
+from capture.worker import Pace, Worker, about_to_serve
+
+
+def seats(value: str) -> int:
+    """An argparse type: 1 to 256 seats."""
+    number = int(value)
+    if not 1 <= number <= 256:
+        raise argparse.ArgumentTypeError("must be from 1 to 256")
+    return number
+
+
+def seconds(value: str) -> float:
+    """An argparse type: 0 to 3600 seconds."""
+    number = float(value)
+    if not 0 <= number <= 3600:
+        raise argparse.ArgumentTypeError("must be from 0 to 3600 seconds")
+    return number
+
+
+class Command(BaseCommand):
+    help = "Ask the AI systems what is in the queue, until told to stop by SIGTERM or Ctrl-C."
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        parser.add_argument(
+            "--concurrency", type=seats, default=settings.CAPTURE_CONCURRENCY, metavar="N", help="calls at once"
+        )
+        parser.add_argument("--drain", action="store_true", help="end once no job is open")
+        parser.add_argument(
+            "--poll", type=seconds, default=settings.CAPTURE_POLL, metavar="S", help="seconds between looks"
+        )
+        parser.add_argument(
+            "--grace", type=seconds, default=settings.CAPTURE_GRACE, metavar="S", help="seconds for calls when stopping"
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        connection.settings_dict["OPTIONS"]["application_name"] = "aicontrol worker"
+        pace = Pace(options["concurrency"], options["poll"], options["grace"], options["drain"])
+        limits = retry.Limits(
+            settings.CAPTURE_MAX_ATTEMPTS, settings.CAPTURE_UNKNOWN_RETRIES, settings.CAPTURE_REMOTE_DEADLINE
+        )
+        worker = Worker(systems.configured(), pace, limits)
+        worker.stop_on_signals()
+        about_to_serve.send(sender=Worker, worker=worker)
+        if not worker.run():
+            sys.stderr.flush()
+            # Seats that still wait for a reply would hold up a usual exit.
+            os._exit(1)

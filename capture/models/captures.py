@@ -1,0 +1,89 @@
+"""Captures: what came of the jobs, kept for good."""
+
+from __future__ import annotations
+
+from django.db import models
+from django.db.models import Q
+
+from capture.models.checks import Check, Prompt
+from capture.models.fields import CleanCharField, CleanTextField
+from capture.models.teams import Team
+
+
+class Outcome(models.TextChoices):
+    """What came of a job. Only an answer counts in any figure; the others say why there is none."""
+
+    ANSWERED = "answered"
+    REFUSED = "refused"
+    BLOCKED = "blocked"
+    INCOMPLETE = "incomplete"
+    EMPTY = "empty"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+
+
+class CaptureQuerySet(models.QuerySet["Capture"]):
+    def answered(self) -> CaptureQuerySet:
+        return self.filter(outcome=Outcome.ANSWERED)
+
+    def without_answer(self) -> CaptureQuerySet:
+        return self.exclude(outcome=Outcome.ANSWERED)
+
+
+class Capture(models.Model):
+    """An answer with its sources, or why there is none."""
+
+    team = models.ForeignKey(Team, models.CASCADE, related_name="+")
+    of_check = models.ForeignKey(Check, models.CASCADE, related_name="captures")
+    prompt = models.ForeignKey(Prompt, models.CASCADE, related_name="captures", db_index=False)
+    provider = models.CharField(max_length=20)
+    sample = models.PositiveSmallIntegerField(default=1)
+    attempt = models.UUIDField(null=True, unique=True, help_text="which attempt this came from; that may be cleaned up")
+    outcome = models.CharField(max_length=10, choices=Outcome)
+    reason = CleanCharField(max_length=60, blank=True, default="")
+    detail = CleanTextField(most=2000, blank=True, default="", help_text="the last error in words")
+    text = CleanTextField(most=1_000_000, blank=True, default="")
+    model = CleanCharField(max_length=200, blank=True, default="")
+    surface = models.CharField(max_length=200)
+    attempts = models.PositiveSmallIntegerField()
+    seconds = models.FloatField(null=True, help_text="from the start of the call to its answer")
+    cost = models.DecimalField(max_digits=10, decimal_places=6, default=0, help_text="US dollars, all attempts")
+    simulated = models.BooleanField()
+    cached = models.BooleanField(default=False)
+    copy_of = models.ForeignKey("self", models.SET_NULL, null=True, blank=True, related_name="copies")
+    answered_at = models.DateTimeField()
+
+    objects = CaptureQuerySet.as_manager()
+
+    class Meta:
+        constraints = (
+            models.UniqueConstraint(fields=["prompt", "provider", "sample"], name="capture_once"),
+            models.CheckConstraint(name="capture_outcome", condition=Q(outcome__in=Outcome.values)),
+            models.CheckConstraint(
+                name="capture_answer_has_text",
+                condition=~Q(outcome=Outcome.ANSWERED) | ~Q(text=""),
+            ),
+        )
+
+    def __str__(self) -> str:
+        return f"capture {self.pk}: {self.outcome}"
+
+
+class Source(models.Model):
+    """A web page that an answer rests on, once per answer."""
+
+    capture = models.ForeignKey(Capture, models.CASCADE, related_name="sources", db_index=False)
+    position = models.PositiveSmallIntegerField()
+    url = CleanTextField(most=4000)
+    raw_url = CleanTextField(most=4000)
+    domain = CleanCharField(max_length=253)
+    title = CleanTextField(most=1000, blank=True, default="")
+    cited = models.BooleanField(help_text="tied to a place in the text, not only listed")
+    spans = models.JSONField(default=list, help_text="[start, end] places in the text, in characters")
+
+    class Meta:
+        constraints = (models.UniqueConstraint(fields=["capture", "position"], name="source_position"),)
+        indexes = (models.Index(fields=["domain"], name="source_domain"),)
+
+    def __str__(self) -> str:
+        return self.url

@@ -1,0 +1,109 @@
+"""Checks, their prompts and their repetition. A check is frozen as it was asked, and stores no state."""
+
+from __future__ import annotations
+
+import hashlib
+import uuid
+
+from django.conf import settings
+from django.contrib.postgres.fields import ArrayField
+from django.core.validators import MaxValueValidator
+from django.db import models
+from django.db.models import F, Q
+from django.db.models.functions import Now
+
+from capture.models.brands import Brand
+from capture.models.teams import Team
+
+
+class Schedule(models.Model):
+    """A check that is to be repeated: how often, and at which hour of the team's day."""
+
+    class Every(models.TextChoices):
+        OFF = "off"
+        DAILY = "daily"
+        WEEKLY = "weekly"
+
+    team = models.ForeignKey(Team, models.CASCADE, related_name="schedules")
+    template = models.OneToOneField("capture.Check", models.CASCADE, related_name="repetition")
+    every = models.CharField(max_length=6, choices=Every, default=Every.OFF)
+    hour = models.PositiveSmallIntegerField(default=6, validators=[MaxValueValidator(23)])
+    next_due = models.DateTimeField(null=True, blank=True)
+    paused_because = models.CharField(max_length=200, blank=True, default="")
+
+    class Meta:
+        constraints = (
+            models.CheckConstraint(name="schedule_hour", condition=Q(hour__lte=23)),
+            models.CheckConstraint(name="schedule_every", condition=Q(every__in=["off", "daily", "weekly"])),
+        )
+        indexes = (models.Index(fields=["next_due"], name="schedule_due", condition=Q(next_due__isnull=False)),)
+
+    def __str__(self) -> str:
+        return f"{self.every} of {self.template_id}"
+
+
+class CheckQuerySet(models.QuerySet["Check"]):
+    def of_team(self, team: Team) -> CheckQuerySet:
+        return self.filter(team=team)
+
+
+class Check(models.Model):
+    """One press of the button: prompts × AI systems × samples.
+
+    It is finished when it has no open job. Nothing here says so, because two last jobs that finish at once would
+    each miss the other.
+    """
+
+    uuid = models.UUIDField(unique=True, default=uuid.uuid4, editable=False)
+    team = models.ForeignKey(Team, models.CASCADE, related_name="checks")
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="+")
+    brand = models.ForeignKey(Brand, models.PROTECT, related_name="checks")
+    names = models.JSONField(help_text="the brand and its competitors as they were when this was asked")
+    providers = ArrayField(models.CharField(max_length=20))
+    samples = models.PositiveSmallIntegerField(default=1)
+    country = models.CharField(max_length=2, blank=True, default="")
+    language = models.CharField(max_length=2, blank=True, default="")
+    submit_token = models.CharField(max_length=64)
+    schedule = models.ForeignKey(Schedule, models.SET_NULL, null=True, blank=True, related_name="checks")
+    due = models.DateTimeField(null=True, blank=True, help_text="which turn of its schedule this is")
+    created_at = models.DateTimeField(db_default=Now())
+
+    objects = CheckQuerySet.as_manager()
+
+    class Meta:
+        constraints = (
+            models.UniqueConstraint(fields=["team", "submit_token"], name="check_once_per_submit"),
+            models.UniqueConstraint(fields=["schedule", "due"], name="check_once_per_due"),
+            models.CheckConstraint(name="check_samples", condition=Q(samples__gte=1)),
+        )
+        indexes = (models.Index(F("team"), F("created_at").desc(), name="check_by_team"),)
+
+    def __str__(self) -> str:
+        return str(self.uuid)
+
+
+class Prompt(models.Model):
+    of_check = models.ForeignKey(Check, models.CASCADE, related_name="prompts")
+    position = models.PositiveSmallIntegerField()
+    text = models.TextField()
+    key = models.CharField(max_length=64, help_text="the same for the same question in every check")
+    branded = models.BooleanField(help_text="the question itself names the brand")
+
+    class Meta:
+        constraints = (models.UniqueConstraint(fields=["of_check", "position"], name="prompt_position"),)
+        indexes = (models.Index(fields=["key"], name="prompt_key"),)
+
+    def __str__(self) -> str:
+        return self.text
+
+    @staticmethod
+    def key_of(text: str, country: str, language: str) -> str:
+        """The key under which one question is followed over checks.
+
+        Arguments:
+            text: as typed; case and spacing do not count.
+            country: upper-case code or empty.
+            language: lower-case code or empty.
+        """
+        normalised = " ".join(text.split()).casefold()
+        return hashlib.sha256("\x1f".join([normalised, country, language]).encode()).hexdigest()

@@ -1,0 +1,194 @@
+"""Jobs and their attempts. A job row stays small and hot; long text lives in its capture."""
+
+from __future__ import annotations
+
+from django.db import models
+from django.db.models import Q
+from django.db.models.functions import Now
+
+from capture.models.checks import Check, Prompt
+from capture.models.clock import StatementTimestamp
+from capture.models.fields import CleanCharField, CleanTextField
+from capture.models.teams import Team
+
+
+class Status(models.TextChoices):
+    """The states that `capture.queue` draws and alone moves jobs between."""
+
+    PENDING = "pending"
+    CLAIMED = "claimed"
+    RUNNING = "running"
+    WAITING = "waiting"
+    DONE = "done"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+
+
+HELD = (Status.CLAIMED, Status.RUNNING)
+IN_FLIGHT = (*HELD, Status.WAITING)
+OPEN = (Status.PENDING, *IN_FLIGHT)
+FINAL = (Status.DONE, Status.FAILED, Status.CANCELLED)
+
+IS_HELD = Q(status__in=HELD)
+IS_FINAL = Q(status__in=FINAL)
+
+
+class JobQuerySet(models.QuerySet["CaptureJob"]):
+    """Sets named after states; they chain."""
+
+    def pending(self) -> JobQuerySet:
+        return self.filter(status=Status.PENDING)
+
+    def claimable(self) -> JobQuerySet:
+        return self.pending().filter(run_after__isnull=True)
+
+    def postponed(self) -> JobQuerySet:
+        return self.pending().filter(run_after__isnull=False)
+
+    def waiting(self) -> JobQuerySet:
+        return self.filter(status=Status.WAITING)
+
+    def due(self) -> JobQuerySet:
+        return self.filter(run_after__lte=StatementTimestamp())
+
+    def held(self) -> JobQuerySet:
+        return self.filter(status__in=HELD)
+
+    def in_flight(self) -> JobQuerySet:
+        return self.filter(status__in=IN_FLIGHT)
+
+    def open(self) -> JobQuerySet:
+        return self.filter(status__in=OPEN)
+
+    def final(self) -> JobQuerySet:
+        return self.filter(status__in=FINAL)
+
+
+class CaptureJob(models.Model):
+    """The ticket: one prompt, one AI system, one sample."""
+
+    team = models.ForeignKey(Team, models.CASCADE, related_name="+", db_index=False)
+    of_check = models.ForeignKey(Check, models.CASCADE, related_name="jobs", db_index=False)
+    prompt = models.ForeignKey(Prompt, models.CASCADE, related_name="jobs", db_index=False)
+    provider = models.CharField(max_length=20)
+    lane = models.CharField(max_length=20)
+    sample = models.PositiveSmallIntegerField(default=1)
+
+    status = models.CharField(max_length=9, choices=Status, default=Status.PENDING)
+    turn = models.BigIntegerField(default=0, help_text="place in the lane's order; equal turns go by number")
+    run_after = models.DateTimeField(null=True, help_text="not before; empty on a job that may be claimed now")
+    worker = models.UUIDField(null=True)
+    claim_token = models.UUIDField(null=True)
+    remote_id = CleanTextField(most=2000, null=True)
+    polls = models.PositiveIntegerField(default=0)
+
+    attempts = models.PositiveSmallIntegerField(default=0)
+    unknowns = models.PositiveSmallIntegerField(default=0, help_text="attempts whose outcome nobody knows")
+    crashes = models.PositiveSmallIntegerField(default=0)
+    reason = CleanCharField(max_length=60, blank=True, default="", help_text="of the last trouble")
+    estimate = models.DecimalField(max_digits=10, decimal_places=6, default=0)
+
+    created_at = models.DateTimeField(db_default=Now())
+    asked_at = models.DateTimeField(null=True, help_text="when the call that is live was started")
+    finished_at = models.DateTimeField(null=True)
+
+    objects = JobQuerySet.as_manager()
+
+    class Meta:
+        verbose_name = "job"
+        constraints = (
+            models.UniqueConstraint(fields=["prompt", "provider", "sample"], name="job_once"),
+            models.CheckConstraint(name="job_status", condition=Q(status__in=Status.values)),
+            models.CheckConstraint(
+                name="job_token_while_held",
+                condition=Q(IS_HELD, claim_token__isnull=False, worker__isnull=False)
+                | Q(~IS_HELD, claim_token__isnull=True, worker__isnull=True),
+            ),
+            models.CheckConstraint(
+                name="job_waiting_has_call_and_due_time",
+                condition=~Q(status=Status.WAITING) | Q(remote_id__isnull=False, run_after__isnull=False),
+            ),
+            models.CheckConstraint(
+                name="job_no_call_before_its_id",
+                condition=~Q(status__in=[Status.PENDING, Status.RUNNING]) | Q(remote_id__isnull=True),
+            ),
+            models.CheckConstraint(
+                name="job_due_time_only_while_put_off",
+                condition=Q(status__in=[Status.PENDING, Status.WAITING]) | Q(run_after__isnull=True),
+            ),
+            models.CheckConstraint(
+                name="job_finish_time_when_final",
+                condition=Q(IS_FINAL, finished_at__isnull=False) | Q(~IS_FINAL, finished_at__isnull=True),
+            ),
+        )
+        indexes = (
+            models.Index(
+                fields=["lane", "turn", "id"],
+                name="job_claimable",
+                condition=Q(status=Status.PENDING, run_after__isnull=True),
+            ),
+            models.Index(
+                fields=["run_after"],
+                name="job_postponed",
+                condition=Q(status=Status.PENDING, run_after__isnull=False),
+            ),
+            models.Index(fields=["lane", "run_after"], name="job_waiting", condition=Q(status=Status.WAITING)),
+            models.Index(fields=["lane"], name="job_in_flight", condition=Q(status__in=IN_FLIGHT)),
+            models.Index(fields=["worker"], name="job_held", condition=IS_HELD),
+            models.Index(fields=["of_check"], name="job_open", condition=Q(status__in=OPEN)),
+            models.Index(fields=["of_check"], name="job_by_check"),
+            models.Index(fields=["team", "lane", "turn"], name="job_team_turn"),
+            models.Index(fields=["finished_at"], name="job_finished", condition=IS_FINAL),
+        )
+
+    def __str__(self) -> str:
+        return f"job {self.pk}"
+
+
+class AttemptOutcome(models.TextChoices):
+    """How a start call ended."""
+
+    OPEN = "open"
+    REPLIED = "replied", "the system replied"
+    ERROR = "error", "the system or the way to it failed"
+    UNKNOWN = "unknown", "nobody knows; it may have been charged"
+
+
+class Attempt(models.Model):
+    """One start call of a job: who, when, remote id, how it ended."""
+
+    id = models.UUIDField(primary_key=True, editable=False)
+    job = models.ForeignKey(CaptureJob, models.CASCADE, related_name="tries")
+    number = models.PositiveSmallIntegerField()
+    worker = models.UUIDField()
+    base_url = models.CharField(max_length=300)
+    simulated = models.BooleanField()
+    started_at = models.DateTimeField()
+    remote_id = CleanTextField(most=2000, null=True)
+    remote_at = models.DateTimeField(null=True)
+    ended_at = models.DateTimeField(null=True)
+    outcome = models.CharField(max_length=7, choices=AttemptOutcome, default=AttemptOutcome.OPEN)
+    reason = CleanCharField(max_length=60, blank=True, default="")
+    error = CleanTextField(most=2000, blank=True, default="")
+    settled = models.BooleanField(null=True, help_text="what a person found out of an unknown outcome: charged or not")
+
+    class Meta:
+        constraints = (
+            models.UniqueConstraint(fields=["job", "number"], name="attempt_number"),
+            models.UniqueConstraint(fields=["job"], name="attempt_one_open", condition=Q(ended_at__isnull=True)),
+            models.CheckConstraint(
+                name="attempt_open_until_ended",
+                condition=Q(outcome=AttemptOutcome.OPEN, ended_at__isnull=True)
+                | Q(~Q(outcome=AttemptOutcome.OPEN), ended_at__isnull=False),
+            ),
+        )
+        indexes = (
+            models.Index(
+                fields=["ended_at"],
+                name="attempt_unsettled",
+                condition=Q(outcome=AttemptOutcome.UNKNOWN, settled__isnull=True),
+            ),
+        )
+
+    def __str__(self) -> str:
+        return f"attempt {self.number} of job {self.job_id}"

@@ -1,0 +1,68 @@
+"""Teams: whose brands, checks and money these are."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from django.conf import settings
+from django.contrib.auth import get_user_model
+from django.core.validators import MinValueValidator
+from django.db import models, transaction
+from django.db.models.functions import Now
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
+
+
+class TeamQuerySet(models.QuerySet["Team"]):
+    def of(self, user: AbstractBaseUser | AnonymousUser) -> Team:
+        """The team that a user works in; a user who has none yet gets a team of one.
+
+        Arguments:
+            user: somebody who is logged in.
+        """
+        return self._first_of(user) or self._make_for(user)
+
+    def _first_of(self, user: AbstractBaseUser | AnonymousUser) -> Team | None:
+        return self.filter(memberships__user_id=user.pk).order_by("memberships__id").first()
+
+    def _make_for(self, user: AbstractBaseUser | AnonymousUser) -> Team:
+        with transaction.atomic():
+            # Two first requests of one user must not make two teams: the second waits here and finds the first's.
+            get_user_model().objects.select_for_update().get(pk=user.pk)
+            if team := self._first_of(user):
+                return team
+            team = self.create(name=str(user))
+            Membership.objects.create(team=team, user_id=user.pk)
+            return team
+
+
+class Team(models.Model):
+    name = models.CharField(max_length=150)
+    time_zone = models.CharField(max_length=64, default="UTC", help_text="IANA name, such as Europe/Berlin")
+    monthly_budget = models.DecimalField(
+        max_digits=10,
+        decimal_places=2,
+        null=True,
+        blank=True,
+        validators=[MinValueValidator(0)],
+        help_text="US dollars; empty for the usual one",
+    )
+    created_at = models.DateTimeField(db_default=Now())
+
+    objects = TeamQuerySet.as_manager()
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Membership(models.Model):
+    team = models.ForeignKey(Team, models.CASCADE, related_name="memberships")
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="memberships")
+    created_at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        constraints = (models.UniqueConstraint(fields=["team", "user"], name="membership_once"),)
+
+    def __str__(self) -> str:
+        return f"{self.user} in {self.team}"

@@ -1,0 +1,35 @@
+"""Workers: the running `runworkers` processes, with their heartbeats."""
+
+from __future__ import annotations
+
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+from django.db.models import Q
+
+
+class Worker(models.Model):
+    """One process. Its id is new for each process, so that none takes its former self's jobs for its own."""
+
+    id = models.UUIDField(primary_key=True, editable=False)
+    host = models.CharField(max_length=253)
+    pid = models.PositiveIntegerField()
+    boot_id = models.CharField(max_length=36, blank=True, default="")
+    pid_namespace = models.CharField(max_length=40, blank=True, default="")
+    start_ticks = models.BigIntegerField(null=True, help_text="start time of the process since boot, in clock ticks")
+    providers = ArrayField(models.CharField(max_length=20), default=list)
+    seats = models.PositiveSmallIntegerField()
+    stuck = models.PositiveSmallIntegerField(default=0)
+    started_at = models.DateTimeField()
+    beat_at = models.DateTimeField()
+    stopped_at = models.DateTimeField(null=True)
+    lost_at = models.DateTimeField(null=True)
+
+    class Meta:
+        indexes = (
+            models.Index(
+                fields=["beat_at"], name="worker_alive", condition=Q(stopped_at__isnull=True, lost_at__isnull=True)
+            ),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.host}:{self.pid}"

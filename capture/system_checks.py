@@ -1,0 +1,46 @@
+"""System checks: what a deployment lacks, said before it serves anybody.
+
+The tag ``deployment`` is what the web server runs by itself as it starts; management commands run all checks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.apps import AppConfig
+from django.conf import settings
+from django.core.checks import CheckMessage, Error, register
+from django.core.exceptions import ImproperlyConfigured
+
+DEPLOYMENT = "deployment"
+
+
+@register(DEPLOYMENT)
+def database_is_set(app_configs: Sequence[AppConfig] | None, **_: Any) -> list[CheckMessage]:
+    """With DEBUG off nobody may end up in an embedded database by forgetting a variable."""
+    if settings.DATABASES.get("default", {}).get("ENGINE", "").endswith("dummy") or not settings.DATABASES:
+        return [
+            Error(
+                "DATABASE_URL is not set, and DEBUG is off.",
+                hint="Set DATABASE_URL to postgres://user:password@host:5432/name (see .env.example).",
+                id="aicontrol.E001",
+            )
+        ]
+    return []
+
+
+@register(DEPLOYMENT)
+def secret_key_is_set(app_configs: Sequence[AppConfig] | None, **_: Any) -> list[CheckMessage]:
+    """With DEBUG off the key must be the deployment's, the same for all its processes."""
+    try:
+        settings.SECRET_KEY  # noqa: B018  Django raises when an empty one is read
+    except ImproperlyConfigured:
+        return [
+            Error(
+                "SECRET_KEY is not set, and DEBUG is off.",
+                hint="Set SECRET_KEY to at least 50 random characters that you keep (see .env.example).",
+                id="aicontrol.E002",
+            )
+        ]
+    return []

@@ -1,0 +1,4 @@
+"""Addresses of the pages."""
+
+app_name = "capture"
+urlpatterns: list[object] = []
