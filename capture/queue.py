@@ -136,10 +136,14 @@ def _jobs(
 
 def promote_due() -> int:
     """Make jobs whose time has come claimable, a batch at a time; says how many."""
-    due = CaptureJob.objects.postponed().due().order_by("run_after")
     with transaction.atomic():
-        ids = sorted(due.select_for_update(skip_locked=True).values_list("pk", flat=True)[:AT_ONCE])
+        ids = sorted(to_promote().select_for_update(skip_locked=True).values_list("pk", flat=True)[:AT_ONCE])
         return CaptureJob.objects.postponed().filter(pk__in=ids).update(run_after=None)
+
+
+def to_promote() -> JobQuerySet:
+    """Jobs that were put off and whose time has come, in order."""
+    return CaptureJob.objects.postponed().due().order_by("run_after")
 
 
 def seconds_until_due(names: Collection[str]) -> float | None:
@@ -180,14 +184,23 @@ def _claim(lane: str, worker: UUID, slugs: Collection[str], seats: int) -> list[
     with transaction.atomic():
         _be_brief()
         room = lanes.lock(lane)
-        mine = CaptureJob.objects.filter(lane=lane, provider__in=slugs)
-        jobs = _take(mine.waiting().due().order_by("run_after"), seats if room.polls else 0)
-        jobs += _take(mine.claimable().order_by("turn", "id"), min(room.starts, seats - len(jobs)))
+        jobs = _take(to_poll(lane, slugs), seats if room.polls else 0)
+        jobs += _take(claimable(lane, slugs), min(room.starts, seats - len(jobs)))
         if jobs:
             CaptureJob.objects.filter(pk__in=sorted(job.pk for job in jobs)).update(
                 status=Status.CLAIMED, worker=worker, claim_token=token, run_after=None
             )
         return _tickets(jobs, token) if jobs else []
+
+
+def to_poll(lane: str, slugs: Collection[str]) -> JobQuerySet:
+    """Calls that are due to be looked after, in order."""
+    return CaptureJob.objects.waiting().due().filter(lane=lane, provider__in=slugs).order_by("run_after")
+
+
+def claimable(lane: str, slugs: Collection[str]) -> JobQuerySet:
+    """Jobs that may be started now, in order."""
+    return CaptureJob.objects.claimable().filter(lane=lane, provider__in=slugs).order_by("turn", "id")
 
 
 def _be_brief() -> None:

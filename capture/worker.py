@@ -38,6 +38,11 @@ LAST_MOMENT = 2.0  # seconds for the hand-back after a second signal
 DATABASE_PAUSE = 2.0  # seconds between tries while the database is away, before jitter
 
 
+def close_connection() -> None:
+    """Let go of a connection that has failed; the next query opens another."""
+    connection.close()
+
+
 class Stop:
     """In the mailbox: somebody wants this worker to end."""
 
@@ -103,7 +108,7 @@ class Worker:
             with self._surviving_the_database():
                 self._turn()
             if not self._finished():
-                self._wait()
+                self.wait()
         return self._end()
 
     def _turn(self) -> None:
@@ -127,7 +132,7 @@ class Worker:
             return True
         return (self.stopping and not self._in_hand()) or self._drained
 
-    def _wait(self) -> None:
+    def wait(self) -> None:
         """Wait for the next thing to happen, and sort what has arrived."""
         message = self._next_message(self._patience())
         while message is not None:
@@ -159,7 +164,7 @@ class Worker:
             yield
         except (OperationalError, InterfaceError) as error:
             log.warning("worker %s: the database cannot be used now (%s)", self.id, str(error).strip().split("\n")[0])
-            connection.close()
+            close_connection()
             self._until_due = DATABASE_PAUSE * self._random.uniform(0.5, 1.0)
 
     # ---------------------------------------------------------------------------------------------------- steps
@@ -216,6 +221,14 @@ class Worker:
 
     def _in_hand(self) -> int:
         return len(self._claimed) + len(self._seated)
+
+    def busy(self) -> int:
+        """Seats that are taken, by an exchange or by a result that is not yet recorded."""
+        return len(self._seated)
+
+    def arrived(self) -> int:
+        """Results that are to be recorded."""
+        return len(self._results)
 
     def _seat_claimed(self) -> None:
         while self._claimed:

@@ -571,30 +571,37 @@ def _plan(jobs) -> str:
     return jobs.explain()
 
 
-def _finished_rows(count: int) -> None:
-    """Finished jobs, written by the database itself; one prompt each would only be slower."""
+def _rows(count: int, provider: str, **columns: str) -> None:
+    """Rows copied from the only job there is by the database itself, with SQL expressions for some columns.
+
+    `n` counts the rows; every column but the place is free.
+    """
+    names, values = ", ".join(columns), ", ".join(columns.values())
     with connection.cursor() as cursor:
         cursor.execute(
+            f"""
+            INSERT INTO capture_capturejob (team_id, of_check_id, prompt_id, provider, lane, sample, polls, attempts,
+                unknowns, crashes, reason, estimate, {names})
+            SELECT team_id, of_check_id, prompt_id, '{provider}' || n / 30000, lane, 1 + n % 30000, 0, 0,
+                0, 0, '', 0.02, {values}
+            FROM (SELECT * FROM capture_capturejob LIMIT 1) job, generate_series(1, {count}) n
             """
-            INSERT INTO capture_capturejob (team_id, of_check_id, prompt_id, provider, lane, sample, status, turn,
-                polls, attempts, unknowns, crashes, reason, estimate, finished_at)
-            SELECT team_id, of_check_id, prompt_id, provider || n / 30000, lane, 1 + n %% 30000, 'done', 0,
-                4, 1, 0, 0, '', 0.02, clock_timestamp()
-            FROM capture_capturejob, generate_series(1, %s) n
-            WHERE status = 'pending' LIMIT %s
-            """,
-            [count, count],
         )
 
 
 @pytest.mark.slow
 def test_fault_16_a_claim_with_100_000_finished_rows_is_a_scan_of_the_partial_index():
     make_job()
-    _finished_rows(100_000)
-    mine = CaptureJob.objects.filter(lane="openai", provider__in=["chatgpt"])
+    later = "clock_timestamp() + n * interval '1 second'"
+    _rows(100_000, "done", status="'done'", turn="0", finished_at="clock_timestamp()")
+    _rows(5_000, "free", status="'pending'", turn="n")
+    _rows(5_000, "later", status="'pending'", turn="n", run_after=later)
+    _rows(5_000, "waits", status="'waiting'", turn="n", run_after=later, remote_id="'resp'")
+    slugs = ["chatgpt", "free0", "waits0"]
 
-    assert "job_claimable" in _plan(mine.claimable().order_by("turn", "id")[:8])
-    assert "job_waiting" in _plan(mine.waiting().due().order_by("run_after")[:8])
-    assert "job_postponed" in _plan(CaptureJob.objects.postponed().due().order_by("run_after")[:500])
-    assert "job_in_flight" in _plan(CaptureJob.objects.in_flight().filter(lane="openai"))
-    assert "job_open" in _plan(CaptureJob.objects.open().filter(of_check=1))
+    assert "Index Scan using job_claimable" in _plan(queue.claimable("openai", slugs)[:8])
+    assert "Sort" not in _plan(queue.claimable("openai", slugs)[:8])
+    assert "job_waiting" in _plan(queue.to_poll("openai", slugs)[:8])
+    assert "job_postponed" in _plan(queue.to_promote()[:500])
+    assert "Seq Scan" not in _plan(CaptureJob.objects.in_flight().filter(lane="openai"))
+    assert "Seq Scan" not in _plan(CaptureJob.objects.open().filter(of_check=1))

@@ -1,0 +1,371 @@
+"""The loop, one step at a time, with providers that answer from a list; no HTTP, no processes."""
+
+from __future__ import annotations
+
+import threading
+from random import Random
+
+import pytest
+from django.db import DataError, OperationalError
+
+from capture import calls, heartbeat, queue, retry
+from capture.models import Attempt, AttemptOutcome, Capture, CaptureJob, Lane, Status
+from capture.models import Worker as WorkerRow
+from capture.providers import registry
+from capture.providers.replies import Kind, Pending, ProviderError
+from capture.worker import Pace, Stop, Worker
+from tests.factories import ACCOUNT, answer, error, fresh, make_check, make_job
+
+pytestmark = pytest.mark.django_db
+
+LIMITS = retry.Limits(attempts=3, unknown_retries=1, remote_deadline=86_400)
+
+
+@pytest.fixture(autouse=True)
+def _one_connection(monkeypatch):
+    """The test's own transaction lives in the connection that the loop would let go of."""
+    monkeypatch.setattr("capture.worker.close_connection", lambda: None)
+    monkeypatch.setattr("capture.worker.DATABASE_PAUSE", 0.01)
+
+
+class Scripted:
+    """Stands in for the providers: answers calls from a list, in the order in which they come."""
+
+    def __init__(self, *replies):
+        self.replies = list(replies)
+        self.asked = []
+        self.gate = threading.Event()
+        self.gate.set()
+
+    def start(self, question):
+        return self._next("start")
+
+    def poll(self, remote_id):
+        return self._next(remote_id)
+
+    def _next(self, what):
+        self.asked.append(what)
+        self.gate.wait()
+        reply = self.replies.pop(0) if self.replies else answer()
+        if isinstance(reply, Exception):
+            raise reply
+        return reply
+
+
+class StandIn:
+    """A provider as the worker sees it."""
+
+    def __init__(self, slug, script):
+        self.lane = registry.by_slug[slug].lane
+        self.account = ACCOUNT
+        self.start = script.start
+        self.poll = script.poll
+
+
+def make_worker(*replies, seats=8, drain=False, grace=5.0, script=None):
+    script = script or Scripted(*replies)
+    providers = {slug: StandIn(slug, script) for slug in ("chatgpt", "perplexity")}
+    return Worker(providers, Pace(seats, 0.05, grace, drain), LIMITS, random=Random(3))
+
+
+def let_it_work(worker, turns=1):
+    """So many rounds of claiming, waiting for everything in the seats, and recording."""
+    for _ in range(turns):
+        CaptureJob.objects.waiting().update(run_after="2000-01-01T00:00Z")
+        CaptureJob.objects.postponed().update(run_after=None)
+        worker.fill_seats()
+        while worker.busy() > worker.arrived():
+            worker.wait()
+        worker.record()
+
+
+def test_a_job_is_started_polled_and_done():
+    job = make_job()
+    script = Scripted(Pending("resp_1"), Pending("resp_1"), answer("Northwind."))
+    worker = make_worker(script=script)
+
+    let_it_work(worker, turns=3)
+
+    assert script.asked == ["start", "resp_1", "resp_1"]
+    assert fresh(job).status == Status.DONE
+    assert Capture.objects.get().text == "Northwind."
+
+
+def test_waiting_for_an_answer_takes_no_seat():
+    make_check(prompts=tuple(f"{number}?" for number in range(20)))
+    Lane.objects.update(limit=100)
+    worker = make_worker(*[Pending(f"resp_{number}") for number in range(20)], seats=4)
+
+    for _ in range(5):
+        worker.fill_seats()
+        while worker.busy() > worker.arrived():
+            worker.wait()
+        worker.record()
+
+    assert CaptureJob.objects.waiting().count() == 20
+    assert worker.busy() == 0
+
+
+def test_no_more_is_claimed_than_there_are_free_seats():
+    make_check(prompts=tuple(f"{number}?" for number in range(9)))
+    script = Scripted()
+    script.gate.clear()
+    worker = make_worker(script=script, seats=3)
+
+    worker.fill_seats()
+    worker.fill_seats()
+
+    assert CaptureJob.objects.held().count() == 3
+    script.gate.set()
+
+
+def test_the_seats_are_dealt_to_both_lanes():
+    make_check(prompts=tuple(f"{number}?" for number in range(9)), providers=("chatgpt", "perplexity"))
+    script = Scripted()
+    script.gate.clear()
+    worker = make_worker(script=script, seats=4)
+
+    worker.fill_seats()
+
+    held = CaptureJob.objects.held()
+    assert held.filter(lane="openai").count() == held.filter(lane="perplexity").count() == 2
+    script.gate.set()
+
+
+def test_a_lane_with_nothing_to_do_leaves_its_seats_to_the_other():
+    make_check(prompts=tuple(f"{number}?" for number in range(9)), providers=("perplexity",))
+    script = Scripted()
+    script.gate.clear()
+    worker = make_worker(script=script, seats=4)
+
+    worker.fill_seats()
+
+    assert CaptureJob.objects.held().filter(lane="perplexity").count() == 4
+    script.gate.set()
+
+
+def test_nothing_is_sent_before_its_intent_is_committed(monkeypatch):
+    make_job()
+    script = Scripted()
+    worker = make_worker(script=script)
+    monkeypatch.setattr(queue, "start", lambda *_: False)
+
+    worker.fill_seats()
+
+    assert script.asked == []
+    assert worker.busy() == 0
+
+
+def test_a_passing_error_is_tried_again_and_the_last_one_fails_the_job():
+    job = make_job()
+    worker = make_worker(error("overloaded"), error("overloaded"), error("overloaded"))
+
+    let_it_work(worker, turns=5)
+
+    assert fresh(job).status == Status.FAILED
+    assert list(Attempt.objects.values_list("outcome", flat=True)) == [AttemptOutcome.ERROR] * 3
+    assert Capture.objects.get().reason == "overloaded"
+
+
+def test_a_job_asks_again_once_after_an_outcome_that_nobody_knows():
+    job = make_job()
+    worker = make_worker(error("timeout", maybe_charged=True), error("timeout", maybe_charged=True))
+
+    let_it_work(worker, turns=4)
+
+    assert fresh(job).status == Status.FAILED
+    assert Attempt.objects.filter(outcome=AttemptOutcome.UNKNOWN).count() == 2
+
+
+def test_fault_12_failing_polls_spend_no_attempt():
+    job = make_job()
+    troubles = [error("overloaded"), error("bad_key", kind=Kind.FATAL), ProviderError(Kind.TRANSIENT, "x", "y")]
+    worker = make_worker(Pending("resp_1"), *troubles, answer())
+
+    let_it_work(worker, turns=5)
+
+    assert fresh(job).status == Status.DONE
+    assert fresh(job).attempts == 1
+    assert Attempt.objects.count() == 1
+
+
+def test_a_call_that_its_system_lost_is_started_anew():
+    job = make_job()
+    script = Scripted(Pending("resp_1"), error("gone", ended=True), Pending("resp_2"), answer())
+    worker = make_worker(script=script)
+
+    let_it_work(worker, turns=4)
+
+    assert script.asked == ["start", "resp_1", "start", "resp_2"]
+    assert fresh(job).status == Status.DONE
+
+
+def test_an_error_of_our_own_spends_an_attempt_and_does_not_end_the_loop():
+    job = make_job()
+    worker = make_worker(ZeroDivisionError("never shown"), answer())
+
+    let_it_work(worker, turns=2)
+
+    assert fresh(job).status == Status.DONE
+    first = Attempt.objects.get(number=1)
+    assert (first.reason, first.error) == (calls.BUG, "an error of AI Control itself (ZeroDivisionError)")
+
+
+def test_a_call_is_not_looked_for_where_it_was_not_started():
+    job = make_job()
+    script = Scripted(Pending("resp_1"))
+    worker = make_worker(script=script)
+    let_it_work(worker)
+    Attempt.objects.update(base_url="https://elsewhere.example")
+
+    let_it_work(worker)
+
+    assert script.asked == ["start"]
+    assert (fresh(job).status, fresh(job).reason) == (Status.WAITING, "elsewhere")
+
+
+def test_fault_10_a_result_that_cannot_be_written_now_stays_in_hand(monkeypatch):
+    job = make_job()
+    worker = make_worker(answer("paid for"))
+    complete = queue.complete
+    monkeypatch.setattr(queue, "complete", _failing(OperationalError("server closed the connection")))
+    with pytest.raises(OperationalError):
+        let_it_work(worker)
+
+    monkeypatch.setattr(queue, "complete", complete)
+    worker.record()
+
+    assert fresh(job).status == Status.DONE
+    assert Capture.objects.get().text == "paid for"
+
+
+def test_fault_9_the_loop_goes_on_when_the_database_is_back(monkeypatch):
+    job = make_job()
+    worker = make_worker(drain=True)
+    claim, failures = queue.claim, [OperationalError("the database system is shutting down")] * 2
+    monkeypatch.setattr(queue, "claim", lambda *args: _raise(failures.pop()) if failures else claim(*args))
+
+    assert worker.run()
+
+    assert fresh(job).status == Status.DONE
+
+
+def test_a_result_that_can_never_be_written_fails_its_job_alone(monkeypatch):
+    bad, good = make_job(), make_job(providers=("perplexity",))
+    worker = make_worker()
+    complete = queue.complete
+    monkeypatch.setattr(
+        queue,
+        "complete",
+        lambda ticket, reply: _raise(DataError("no")) if ticket.job == bad.pk else complete(ticket, reply),
+    )
+
+    let_it_work(worker)
+
+    assert (fresh(bad).status, fresh(bad).reason) == (Status.FAILED, "bug")
+    assert fresh(good).status == Status.DONE
+
+
+def test_a_worker_that_stops_hands_back_what_it_did_not_send(monkeypatch):
+    job = make_job()
+    worker = make_worker()
+    monkeypatch.setattr(queue, "start", _failing(OperationalError("gone")))
+    with pytest.raises(OperationalError):
+        worker.fill_seats()
+    assert fresh(job).status == Status.CLAIMED
+
+    worker.mailbox.put(Stop())
+
+    assert worker.run()
+    assert fresh(job).status == Status.PENDING
+
+
+def test_a_worker_that_stops_waits_for_its_exchanges_and_claims_nothing_more():
+    jobs = list(make_check(prompts=("a?", "b?")).jobs.order_by("pk"))
+    script = Scripted()
+    script.gate.clear()
+    worker = make_worker(script=script, seats=1)
+    worker.fill_seats()
+
+    worker.mailbox.put(Stop())
+    threading.Timer(0.2, script.gate.set).start()
+
+    assert worker.run()
+    assert [fresh(job).status for job in jobs] == [Status.DONE, Status.PENDING]
+
+
+def test_a_worker_whose_grace_is_over_ends_untidily():
+    make_job()
+    script = Scripted()
+    script.gate.clear()
+    worker = make_worker(script=script, grace=0.1)
+    worker.fill_seats()
+
+    worker.mailbox.put(Stop())
+
+    assert not worker.run()
+    script.gate.set()
+
+
+def test_a_second_stop_does_not_wait_for_the_grace():
+    make_job()
+    script = Scripted()
+    script.gate.clear()
+    worker = make_worker(script=script, grace=3600)
+    worker.fill_seats()
+
+    worker.mailbox.put(Stop())
+    worker.mailbox.put(Stop())
+
+    assert not worker.run()
+    script.gate.set()
+
+
+def test_drain_ends_when_nothing_is_open():
+    jobs = list(make_check(prompts=("a?", "b?", "c?")).jobs.all())
+
+    assert make_worker(drain=True, seats=2).run()
+
+    assert {fresh(job).status for job in jobs} == {Status.DONE}
+
+
+def test_a_worker_is_seen_while_it_lives_and_closed_when_it_ends():
+    worker = make_worker(drain=True)
+
+    worker.register()
+    worker.beat()
+    row = WorkerRow.objects.get(pk=worker.id)
+    assert (row.seats, row.providers, row.stopped_at) == (8, ["chatgpt", "perplexity"], None)
+    assert row.start_ticks is None or row.start_ticks > 0
+
+    worker.run()
+    row.refresh_from_db()
+    assert row.stopped_at is not None
+
+
+def test_fault_34_a_beat_hands_back_claims_that_the_worker_does_not_know():
+    job = make_job()
+    worker = make_worker()
+    worker.register()
+    queue.claim("openai", worker.id, ["chatgpt"], 1)
+
+    worker.beat()
+
+    assert fresh(job).status == Status.PENDING
+
+
+def test_beats_are_some_seconds_apart():
+    worker = make_worker()
+    worker.register()
+
+    assert worker.beat()
+    assert not worker.beat()
+    assert heartbeat.INTERVAL == 5
+
+
+def _raise(exception):
+    raise exception
+
+
+def _failing(exception):
+    return lambda *_args, **_more: _raise(exception)
