@@ -93,6 +93,7 @@ class Worker:
         self._next_beat = 0.0
         self._registered = False
         self._until_due: float | None = None
+        self._pause: float | None = None
         self._drained = False
 
     # ------------------------------------------------------------------------------------------------- the loop
@@ -149,10 +150,14 @@ class Worker:
             return None
 
     def _patience(self) -> float:
+        """Seconds to wait when nothing arrives: until a look into the queue, a due time, a beat, or the end."""
         now = time.monotonic()
-        times = [self._pace.poll * self._random.uniform(0.75, 1.25), max(0.0, self._next_beat - now)]
-        if self._until_due is not None:
-            times.append(self._until_due)
+        if self._pause is not None:
+            times = [self._pause]
+        else:
+            times = [self._pace.poll * self._random.uniform(0.75, 1.25), self._next_beat - now]
+            if self._until_due is not None:
+                times.append(self._until_due)
         if self._stop_at is not None:
             times.append(self._stop_at - now)
         return max(0.001, min(times))
@@ -160,12 +165,13 @@ class Worker:
     @contextmanager
     def _surviving_the_database(self) -> Iterator[None]:
         """The loop never dies of the database: what it holds stays in hand, and the next turn tries again."""
+        self._pause = None
         try:
             yield
         except (OperationalError, InterfaceError) as error:
             log.warning("worker %s: the database cannot be used now (%s)", self.id, str(error).strip().split("\n")[0])
             close_connection()
-            self._until_due = DATABASE_PAUSE * self._random.uniform(0.5, 1.0)
+            self._pause = DATABASE_PAUSE * self._random.uniform(0.5, 1.0)
 
     # ---------------------------------------------------------------------------------------------------- steps
 

@@ -1,0 +1,157 @@
+"""The Provider: one AI system as it is asked. Knows no Django, no database and no settings."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+from ipaddress import ip_address
+from typing import ClassVar
+from urllib.parse import urlsplit
+
+from capture.providers.redaction import without_keys
+from capture.providers.replies import Kind, ProviderError, Question, Reply, Scope
+from capture.providers.transport import Request, Transport
+
+# A gateway gave up on a request that it had passed on: 520 and 524 are Cloudflare's words for it.
+_GAVE_UP_WAITING = frozenset({502, 504, 520, 524})
+# The system does not know the call, or no longer.
+_GONE = frozenset({404, 410})
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """How one system is reached.
+
+    Arguments:
+        api_key: the secret; kept out of `repr`.
+        base_url: http or https; a slash at its end is taken off. Plain http only to this machine, or to a simulator.
+        model: the model to ask for, or empty where a system has none.
+        simulated: the answers are the simulator's, not the real system's.
+
+    Raises:
+        ValueError: the key or the base URL cannot be right; the message never holds the key.
+    """
+
+    api_key: str = field(repr=False)
+    base_url: str
+    model: str = ""
+    simulated: bool = False
+
+    def __post_init__(self) -> None:
+        if not self.api_key.isascii() or not self.api_key.isprintable() or not self.api_key or " " in self.api_key:
+            raise ValueError("the API key must be printable ASCII without spaces")
+        _check_base_url(self.base_url, plain_http=self.simulated)
+        object.__setattr__(self, "base_url", self.base_url.rstrip("/"))
+
+
+def _check_base_url(url: str, *, plain_http: bool) -> None:
+    try:
+        parts = urlsplit(url)
+        host = parts.hostname
+        parts.port  # noqa: B018 - the access checks the port
+    except ValueError:
+        raise ValueError("the base URL cannot be read") from None
+    if parts.scheme not in ("http", "https") or not host:
+        raise ValueError("the base URL must start with http:// or https:// and name a host")
+    if parts.query or parts.fragment or "@" in parts.netloc:
+        raise ValueError("the base URL must have no login, no query and no fragment")
+    if parts.scheme == "http" and not plain_http and not _is_loopback(host):
+        raise ValueError(f"the base URL must use https: the key would go to {host} unencrypted")
+
+
+def _is_loopback(host: str) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+class Provider(ABC):
+    """One AI system as it is asked.
+
+    `start` and `poll` are one HTTP exchange each; `read` is pure: one response in, one reply out.
+    """
+
+    slug: ClassVar[str]
+    label: ClassVar[str]
+    surface: ClassVar[str]
+    lane: ClassVar[str]
+    resumable: ClassVar[bool] = True
+    env_prefix: ClassVar[str]
+    default_base_url: ClassVar[str]
+    default_model: ClassVar[str] = ""
+    # Path below the simulator's address under which it speaks as this system.
+    simulator_path: ClassVar[str]
+
+    def __init__(self, account: Account, transport: Transport) -> None:
+        self.account = account
+        self._transport = transport
+
+    @abstractmethod
+    def start_request(self, question: Question) -> Request:
+        """The request that begins a call."""
+
+    @abstractmethod
+    def poll_request(self, remote_id: str) -> Request:
+        """The request that looks after a call."""
+
+    @abstractmethod
+    def read(self, status: int, headers: Mapping[str, str], body: bytes) -> Reply:
+        """Read one response.
+
+        Arguments:
+            status: HTTP status; 0 when the source of the body did not have one.
+            headers: names in any case.
+            body: decoded from any content encoding; may be anything at all.
+
+        Raises:
+            ProviderError: the response reports a failure, or is none of this system's.
+        """
+
+    @abstractmethod
+    def estimate(self) -> Decimal:
+        """What one question will probably cost, in US dollars."""
+
+    def start(self, question: Question) -> Reply:
+        """Ask. One HTTP exchange, on a connection of its own.
+
+        Raises:
+            ProviderError: with `maybe_charged` when the question may have got through.
+        """
+        status = 0
+        try:
+            response = self._transport.send(self.start_request(question), fresh_connection=True)
+            status = response.status
+            return self.read(status, response.headers, response.body)
+        except ProviderError as error:
+            error.maybe_charged = error.maybe_charged or status in _GAVE_UP_WAITING
+            self._hide_key(error)
+            raise
+
+    def poll(self, remote_id: str) -> Reply:
+        """Look after a call. One HTTP exchange.
+
+        Raises:
+            ProviderError: with `ended` when the system no longer knows the call or says that it failed.
+        """
+        status = 0
+        try:
+            response = self._transport.send(self.poll_request(remote_id), fresh_connection=False)
+            status = response.status
+            return self.read(status, response.headers, response.body)
+        except ProviderError as error:
+            if status in _GONE:
+                error.kind, error.reason, error.scope, error.ended = Kind.TRANSIENT, "gone", Scope.REQUEST, True
+            # Looking does not cost anything, so a poll is never ambiguous.
+            error.maybe_charged = False
+            self._hide_key(error)
+            raise
+
+    def _hide_key(self, error: ProviderError) -> None:
+        # The simulator's key is no secret but a word that messages may need.
+        key = "" if self.account.simulated else self.account.api_key
+        error.message = without_keys(error.message, key)

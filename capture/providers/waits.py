@@ -1,0 +1,128 @@
+"""How long a system asks to wait, in every form in which the systems say it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import Any
+
+from capture.providers.reading import lower_names, text_of
+
+# Longer is as good as a mistake; whoever waits a day asks again.
+LONGEST = 86_400.0
+
+_NUMBER = re.compile(r"[0-9]+(?:\.[0-9]+)?")
+# Durations as the Go language writes them: 174ms, 3.89s, 6m0s, 10h17m5.72s.
+_GO_PART = re.compile(r"([0-9]+(?:\.[0-9]+)?)(ns|us|µs|ms|h|m|s)")
+_GO_DURATION = r"(?:[0-9]+(?:\.[0-9]+)?(?:ns|us|µs|ms|h|m|s))+"
+_IN_MESSAGE = re.compile(rf"\b(?:try again|retry)\s+(?:in|after)\s+({_GO_DURATION})(?![a-z0-9])", re.IGNORECASE)
+_SECONDS = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9}
+
+
+def wait_of(
+    headers: Mapping[str, str],
+    *,
+    message: str = "",
+    details: Iterable[Mapping[str, Any]] = (),
+    rate_limited: bool = False,
+    now: datetime | None = None,
+) -> float | None:
+    """Seconds to wait, from the first of the forms that says something usable.
+
+    Arguments:
+        headers: names in any case.
+        message: the error's text.
+        details: the `details` of a Google error.
+        rate_limited: the response reports a rate limit. Only then do the `x-ratelimit-reset-*` headers mean anything:
+            every good response carries them too.
+        now: for a date in `retry-after`; by default the response's own `date`, or else our clock.
+
+    Returns:
+        None when nothing is said; never negative, never more than `LONGEST`.
+    """
+    headers = lower_names(headers)
+    wait = wait_in_headers(headers, now)
+    if wait is None:
+        wait = _retry_info(details)
+    if wait is None:
+        wait = _wait_in_message(message)
+    if wait is None and rate_limited:
+        wait = _reset_of_limits(headers)
+    return wait
+
+
+def wait_in_headers(headers: Mapping[str, str], now: datetime | None = None) -> float | None:
+    """Seconds by `retry-after-ms` or `retry-after`; names in lower case."""
+    wait = milliseconds(headers.get("retry-after-ms", ""))
+    if wait is not None:
+        return wait
+    text = headers.get("retry-after", "")
+    wait = _seconds(text)
+    return wait if wait is not None else _until(text, now or _date(headers.get("date", "")) or datetime.now(UTC))
+
+
+def milliseconds(text: str) -> float | None:
+    """Seconds by a header that counts milliseconds."""
+    return _seconds(text, 1e-3)
+
+
+def go_duration(text: str) -> float | None:
+    """Seconds by a Go duration such as `6m0s`."""
+    text = text.strip().lower()
+    if not re.fullmatch(_GO_DURATION, text):
+        return None
+    seconds = sum(float(number) * _SECONDS[unit] for number, unit in _GO_PART.findall(text))
+    # Cut where binary fractions begin to show; infinity stays what it is and is capped.
+    return min(round(seconds, 9) if seconds < LONGEST else seconds, LONGEST)
+
+
+def _seconds(text: str, unit: float = 1.0) -> float | None:
+    text = text.strip()
+    # Not by float() alone, which also takes "nan", "infinity", "-1" and "1_000".
+    return min(float(text) * unit, LONGEST) if _NUMBER.fullmatch(text) else None
+
+
+def _date(text: str) -> datetime | None:
+    try:
+        date = parsedate_to_datetime(text)
+    except (ValueError, TypeError, IndexError, OverflowError):
+        return None
+    return date if date.tzinfo else date.replace(tzinfo=UTC)
+
+
+def _until(text: str, now: datetime) -> float | None:
+    date = _date(text)
+    if date is None:
+        return None
+    seconds = (date - now).total_seconds()
+    # A date in the past says more about the clocks than about the wait.
+    return min(seconds, LONGEST) if seconds >= 0 else None
+
+
+def _retry_info(details: Iterable[Mapping[str, Any]]) -> float | None:
+    # https://github.com/googleapis/googleapis/blob/master/google/rpc/error_details.proto
+    for detail in details:
+        if text_of(detail, "@type").endswith("RetryInfo"):
+            return go_duration(text_of(detail, "retryDelay"))
+    return None
+
+
+def _wait_in_message(message: str) -> float | None:
+    found = _IN_MESSAGE.search(message)
+    return go_duration(found.group(1)) if found else None
+
+
+def _reset_of_limits(headers: Mapping[str, str]) -> float | None:
+    """Seconds until the used-up limit is whole again, or the slowest of them when none is said to be used up."""
+    resets = {name: _reset(headers.get(f"x-ratelimit-reset-{name}", "")) for name in ("requests", "tokens")}
+    known = {name: wait for name, wait in resets.items() if wait}
+    used_up = [wait for name, wait in known.items() if headers.get(f"x-ratelimit-remaining-{name}", "").strip() == "0"]
+    return max(used_up or known.values(), default=None)
+
+
+def _reset(text: str) -> float | None:
+    # Azure sends a plain 0, which says nothing.
+    wait = go_duration(text)
+    return wait if wait is not None else _seconds(text)

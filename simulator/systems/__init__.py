@@ -1,0 +1,7 @@
+"""The registry: a new system is a module here and a line below."""
+
+from simulator.systems.base import System
+from simulator.systems.chatgpt import ChatGPT
+from simulator.systems.perplexity import Perplexity
+
+SYSTEMS: tuple[System, ...] = (ChatGPT(), Perplexity())

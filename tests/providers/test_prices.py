@@ -1,0 +1,62 @@
+"""Costs come from a dated table of prices."""
+
+from __future__ import annotations
+
+from datetime import date
+from decimal import Decimal
+
+import pytest
+
+from capture.providers import prices
+from capture.providers.prices import Units, computed_cost, estimate, token_price
+from capture.providers.replies import Basis
+
+MILLION = Units(1_000_000, 1_000_000)
+
+
+@pytest.mark.parametrize("model", ["gpt-6-luna", "openai/gpt-6-luna", "gpt-6-luna-2026-09-22", "never-heard-of", ""])
+def test_a_model_is_priced_by_its_name_or_else_as_the_default(model):
+    cost = computed_cost("openai", model, "gpt-6-luna", MILLION)
+
+    assert cost.amount == Decimal("0.60")
+    assert cost.basis is Basis.COMPUTED
+
+
+def test_a_model_whose_name_only_begins_like_a_known_one_is_not_taken_for_it():
+    cost = computed_cost("openai", "gpt-6-astra-mini", "gpt-6-luna", MILLION)
+
+    assert cost.amount == Decimal("0.60")
+
+
+@pytest.mark.parametrize(("day", "received"), [(date(2026, 11, 30), 2), (date(2026, 12, 1), 4), (date(2027, 6, 1), 4)])
+def test_a_price_that_changes_is_the_one_of_the_day(day, received):
+    price = token_price("gemini-4-argon", "", day)
+
+    assert price is not None
+    assert price.received == received
+
+
+def test_a_day_before_the_first_price_takes_the_first():
+    assert token_price("gpt-5.6-luna", "", date(2026, 1, 1)) is not None
+
+
+def test_a_system_without_tokens_costs_its_searches():
+    assert computed_cost("serpapi", "", "", Units(searches=1)).amount == Decimal("0.015")
+
+
+@pytest.mark.parametrize(
+    ("lane", "default", "least", "most"),
+    [
+        ("openai", "gpt-6-luna", "0.013", "0.023"),
+        ("perplexity", "perplexity/sonar", "0.005", "0.009"),
+        ("gemini", "gemini-3.8-flash", "0.006", "0.048"),
+        ("serpapi", "", "0.009", "0.025"),
+    ],
+)
+def test_an_estimate_lies_where_one_question_usually_does(lane, default, least, most):
+    assert Decimal(least) <= estimate(lane, default, default) <= Decimal(most)
+
+
+def test_the_times_of_a_price_are_in_order():
+    for known in prices.TOKENS.values():
+        assert [price.since for price in known] == sorted(price.since for price in known)

@@ -1,0 +1,96 @@
+"""Which systems can be asked follows from the settings."""
+
+from __future__ import annotations
+
+import pytest
+
+from capture.providers.base import Account
+from capture.providers.registry import PROVIDERS, by_slug, configure, missing
+from tests.providers.conftest import NOWHERE, OPENAI_KEY
+
+SIMULATOR = "http://127.0.0.1:9000/"
+
+
+def test_a_system_with_a_key_is_real_with_its_defaults():
+    provider = configure({"OPENAI_API_KEY": OPENAI_KEY}, "", NOWHERE)["chatgpt"]
+
+    assert provider.account == Account(OPENAI_KEY, "https://api.openai.com/v1", "gpt-6-luna")
+    assert not provider.account.simulated
+
+
+def test_base_url_and_model_may_be_set():
+    environ = {
+        "OPENAI_API_KEY": f" {OPENAI_KEY}\n",
+        "OPENAI_BASE_URL": "https://proxy.example/openai/",
+        "OPENAI_MODEL": "gpt-6-astra",
+    }
+
+    provider = configure(environ, "", NOWHERE)["chatgpt"]
+
+    assert provider.account == Account(OPENAI_KEY, "https://proxy.example/openai", "gpt-6-astra")
+
+
+def test_a_system_without_a_key_is_simulated_when_there_is_a_simulator():
+    provider = configure({"OPENAI_API_KEY": "  "}, SIMULATOR, NOWHERE)["chatgpt"]
+
+    assert provider.account == Account("simulated", "http://127.0.0.1:9000/openai/v1", "gpt-6-luna", simulated=True)
+
+
+def test_a_system_without_a_key_and_without_a_simulator_is_absent():
+    assert configure({"OPENAI_API_KEY": ""}, "  ", NOWHERE) == {}
+
+
+def test_what_is_missing_is_said():
+    configured = configure({"OPENAI_API_KEY": OPENAI_KEY}, "", NOWHERE)
+
+    assert "Perplexity: set PERPLEXITY_API_KEY" in missing(configured)
+    assert not any(line.startswith("ChatGPT") for line in missing(configured))
+
+
+def test_slugs_settings_and_simulator_paths_are_distinct():
+    assert set(by_slug.values()) == set(PROVIDERS)
+    assert len({provider.simulator_path for provider in PROVIDERS}) == len(PROVIDERS)
+    assert all(provider.simulator_path.startswith("/") for provider in PROVIDERS)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "ftp://api.openai.com",
+        "api.openai.com/v1",
+        "https://",
+        "http://api.openai.com/v1",
+        "http://127.0.0.1.evil.example/",
+        "https://user:secret@api.openai.com/v1",
+        "https://api.openai.com/v1?x=1",
+        "https://[::1",
+        "https://api.openai.com:port",
+    ],
+)
+def test_a_base_url_that_cannot_be_right_is_refused_with_the_systems_name(url):
+    with pytest.raises(ValueError, match="ChatGPT") as caught:
+        configure({"OPENAI_API_KEY": OPENAI_KEY, "OPENAI_BASE_URL": url}, "", NOWHERE)
+
+    assert OPENAI_KEY not in str(caught.value)
+    assert "secret" not in str(caught.value)
+
+
+@pytest.mark.parametrize("url", ["http://localhost:9000", "http://127.0.0.1:1", "http://[::1]:1", "https://a.example"])
+def test_plain_http_may_go_to_this_machine(url):
+    assert Account(OPENAI_KEY, url).base_url == url
+
+
+def test_plain_http_may_go_to_a_simulator_anywhere():
+    assert Account("simulated", "http://simulator:9000", simulated=True).simulated
+
+
+@pytest.mark.parametrize("key", ["", "sk-über", "sk-two words", "sk-line\nbreak"])
+def test_a_key_that_cannot_be_sent_is_refused_and_not_shown(key):
+    with pytest.raises(ValueError, match="key") as caught:
+        Account(key, "https://api.openai.com/v1")
+
+    assert "sk-" not in str(caught.value)
+
+
+def test_a_key_is_not_in_the_representation_of_an_account():
+    assert OPENAI_KEY not in repr(Account(OPENAI_KEY, "https://api.openai.com/v1"))

@@ -1,0 +1,104 @@
+"""Waits are read in every form in which they are said, and only if they can be meant."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from capture.providers.waits import LONGEST, go_duration, wait_of
+
+NOON = datetime(2026, 11, 29, 12, 0, 0, tzinfo=UTC)
+RETRY_INFO = {"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "34.4s"}
+
+
+@pytest.mark.parametrize(
+    ("headers", "wait"),
+    [
+        ({"retry-after-ms": "1500"}, 1.5),
+        ({"Retry-After-Ms": "0", "Retry-After": "1"}, 0.0),
+        ({"retry-after-ms": "soon", "retry-after": "1"}, 1.0),
+        ({"retry-after": "20"}, 20.0),
+        ({"retry-after": " 0.5 "}, 0.5),
+        ({"retry-after": "Sun, 29 Nov 2026 12:00:30 GMT"}, 30.0),
+        ({"retry-after": "Sun, 29 Nov 2026 12:00:30 -0000"}, 30.0),
+        ({"retry-after": "Sun, 29 Nov 2026 11:59:00 GMT"}, None),
+        ({"retry-after": "-5"}, None),
+        ({"retry-after": "nan"}, None),
+        ({"retry-after": "inf"}, None),
+        ({"retry-after": "1e3"}, None),
+        ({"retry-after": "1_000"}, None),
+        ({"retry-after": "٣"}, None),
+        ({"retry-after": ""}, None),
+        ({"retry-after": "next week"}, None),
+        ({"retry-after": "99999999999"}, LONGEST),
+        ({"retry-after": "9" * 400}, LONGEST),
+        ({"retry-after": "Sun, 29 Nov 2099 12:00:00 GMT"}, LONGEST),
+        ({}, None),
+    ],
+)
+def test_a_wait_is_read_from_the_retry_after_headers(headers, wait):
+    assert wait_of(headers, now=NOON) == wait
+
+
+def test_a_date_is_counted_from_the_servers_own_clock():
+    headers = {"retry-after": "Sun, 01 Jan 2006 10:00:09 GMT", "date": "Sun, 01 Jan 2006 10:00:00 GMT"}
+
+    assert wait_of(headers) == 9.0
+
+
+@pytest.mark.parametrize(
+    ("message", "wait"),
+    [
+        ("Limit 30000, Used 18928. Please try again in 174ms. Visit https://example.com.", 0.174),
+        ("Please try again in 3.89s.", 3.89),
+        ("Please try again in 6m0s.", 360.0),
+        ("Please retry in 48.939935699s.", 48.939935699),
+        ("Please retry in 10h17m5.723541104s.", 37025.723541104),
+        ("Retry after 2s", 2.0),
+        ("try again in 999h", LONGEST),
+        ("Please try again in 5months.", None),
+        ("Please try again later.", None),
+        ("Please try again in -3s.", None),
+    ],
+)
+def test_a_wait_is_read_from_the_message(message, wait):
+    assert wait_of({}, message=message) == (pytest.approx(wait) if wait else None)
+
+
+def test_a_wait_is_read_from_googles_retry_info():
+    assert wait_of({}, details=[{"@type": "x.ErrorInfo"}, RETRY_INFO], message="Please retry in 99s.") == 34.4
+
+
+@pytest.mark.parametrize(
+    ("headers", "wait"),
+    [
+        ({"x-ratelimit-reset-requests": "12ms", "x-ratelimit-reset-tokens": "6m0s"}, 360.0),
+        (
+            {
+                "x-ratelimit-reset-requests": "1s",
+                "x-ratelimit-remaining-requests": "0",
+                "x-ratelimit-reset-tokens": "6m0s",
+                "x-ratelimit-remaining-tokens": "900",
+            },
+            1.0,
+        ),
+        ({"x-ratelimit-reset-tokens": "0", "x-ratelimit-renewalperiod-tokens": "60"}, None),
+        ({"x-ratelimit-reset-tokens": "soon"}, None),
+    ],
+)
+def test_a_wait_is_read_from_the_reset_of_the_limits(headers, wait):
+    assert wait_of(headers, rate_limited=True) == wait
+
+
+def test_the_reset_of_the_limits_says_nothing_about_other_errors():
+    assert wait_of({"x-ratelimit-reset-tokens": "12ms"}) is None
+
+
+def test_the_headers_go_before_the_message():
+    assert wait_of({"retry-after": "1"}, message="Please try again in 30s.") == 1.0
+
+
+@pytest.mark.parametrize("text", ["", "s", "1", "1s2", "1d", "-1s", "1.s", "nans"])
+def test_what_is_no_go_duration_is_none(text):
+    assert go_duration(text) is None
