@@ -32,7 +32,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
 from uuid import UUID, uuid4
@@ -220,16 +220,17 @@ def _take(jobs: JobQuerySet, most: int) -> list[CaptureJob]:
     if most <= 0:
         return []
     locked = jobs.select_for_update(skip_locked=True, of=("self",), no_key=True)
-    return list(locked.select_related("prompt", "of_check").annotate(now=ClockTimestamp())[:most])
+    return list(locked.select_related("prompt", "of_check")[:most])
 
 
 def _tickets(jobs: Sequence[CaptureJob], token: UUID) -> list[Ticket]:
     live = Attempt.objects.filter(job__in=[job.pk for job in jobs if job.remote_id], ended_at__isnull=True)
     attempts = {attempt.job_id: attempt for attempt in live}
-    return [_ticket(job, token, attempts.get(job.pk)) for job in jobs]
+    now = database_now()
+    return [_ticket(job, token, attempts.get(job.pk), now) for job in jobs]
 
 
-def _ticket(job: CaptureJob, token: UUID, live: Attempt | None) -> Ticket:
+def _ticket(job: CaptureJob, token: UUID, live: Attempt | None, now: datetime) -> Ticket:
     attempt = live.pk if live else uuid4()
     check = job.of_check
     return Ticket(
@@ -244,7 +245,7 @@ def _ticket(job: CaptureJob, token: UUID, live: Attempt | None) -> Ticket:
         attempts=job.attempts if live else job.attempts + 1,
         unknowns=job.unknowns,
         polls=job.polls + 1 if live else 0,
-        age=(job.now - job.asked_at).total_seconds() if live and job.asked_at else 0.0,
+        age=(now - job.asked_at).total_seconds() if live and job.asked_at else 0.0,
     )
 
 

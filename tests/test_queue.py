@@ -568,7 +568,7 @@ def test_the_database_refuses_a_second_open_attempt():
 def _plan(jobs) -> str:
     with connection.cursor() as cursor:
         cursor.execute("ANALYZE capture_capturejob")
-    return jobs.explain()
+    return str(jobs.explain())
 
 
 def _rows(count: int, provider: str, **columns: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from random import Random
+from typing import Any
 
 import pytest
 from django.db import DataError, OperationalError
@@ -64,7 +65,7 @@ class StandIn:
 
 def make_worker(*replies, seats=8, drain=False, grace=5.0, script=None):
     script = script or Scripted(*replies)
-    providers = {slug: StandIn(slug, script) for slug in ("chatgpt", "perplexity")}
+    providers: Any = {slug: StandIn(slug, script) for slug in ("chatgpt", "perplexity")}
     return Worker(providers, Pace(seats, 0.05, grace, drain), LIMITS, random=Random(3))
 
 

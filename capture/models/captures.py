@@ -86,4 +86,4 @@ class Source(models.Model):
         indexes = (models.Index(fields=["domain"], name="source_domain"),)
 
     def __str__(self) -> str:
-        return self.url
+        return str(self.url)

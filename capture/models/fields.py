@@ -27,7 +27,7 @@ def storable(text: str, most: int) -> str:
     return clean if len(clean) <= most else clean[: most - len(CUT_MARK)] + CUT_MARK
 
 
-class CleanTextField(models.TextField):
+class CleanTextField(models.TextField):  # type: ignore[type-arg]  # generic in the stubs only
     """Text from outside; cut with a mark beyond `most` characters."""
 
     def __init__(self, *args: Any, most: int = 1_000_000, **kwargs: Any) -> None:
@@ -43,7 +43,7 @@ class CleanTextField(models.TextField):
         return storable(value, self.most) if isinstance(value, str) else value
 
 
-class CleanCharField(models.CharField):
+class CleanCharField(models.CharField):  # type: ignore[type-arg]  # generic in the stubs only
     """A short text from outside; cut with a mark beyond its `max_length`."""
 
     def get_prep_value(self, value: Any) -> Any:

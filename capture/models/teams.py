@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from django.conf import settings
 from django.contrib.auth import get_user_model
@@ -21,19 +21,20 @@ class TeamQuerySet(models.QuerySet["Team"]):
         Arguments:
             user: somebody who is logged in.
         """
-        return self._first_of(user) or self._make_for(user)
+        number = cast("int", user.pk)
+        return self._first_of(number) or self._make_for(number)
 
-    def _first_of(self, user: AbstractBaseUser | AnonymousUser) -> Team | None:
-        return self.filter(memberships__user_id=user.pk).order_by("memberships__id").first()
+    def _first_of(self, user: int) -> Team | None:
+        return self.filter(memberships__user_id=user).order_by("memberships__id").first()
 
-    def _make_for(self, user: AbstractBaseUser | AnonymousUser) -> Team:
+    def _make_for(self, user: int) -> Team:
         with transaction.atomic():
             # Two first requests of one user must not make two teams: the second waits here and finds the first's.
-            get_user_model().objects.select_for_update().get(pk=user.pk)
+            owner = get_user_model().objects.select_for_update().get(pk=user)
             if team := self._first_of(user):
                 return team
-            team = self.create(name=str(user))
-            Membership.objects.create(team=team, user_id=user.pk)
+            team = self.create(name=str(owner))
+            Membership.objects.create(team=team, user=owner)
             return team
 
 

@@ -2,9 +2,22 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
+
+from capture.models.clock import StatementTimestamp
+
+# A worker that has been silent for longer is not counted on.
+LEASE = timedelta(seconds=30)
+
+
+class WorkerQuerySet(models.QuerySet["Worker"]):
+    def alive(self) -> WorkerQuerySet:
+        running = self.filter(stopped_at__isnull=True, lost_at__isnull=True)
+        return running.filter(beat_at__gte=StatementTimestamp() - LEASE)
 
 
 class Worker(models.Model):
@@ -23,6 +36,8 @@ class Worker(models.Model):
     beat_at = models.DateTimeField()
     stopped_at = models.DateTimeField(null=True)
     lost_at = models.DateTimeField(null=True)
+
+    objects = WorkerQuerySet.as_manager()
 
     class Meta:
         indexes = (

@@ -144,10 +144,10 @@ class Provider(ABC):
             status = response.status
             return self.read(status, response.headers, response.body)
         except ProviderError as error:
-            if status in _GONE:
+            # Looking costs nothing; but a call that was accepted and is gone was worked on, for all that anybody knows.
+            error.maybe_charged = status in _GONE
+            if error.maybe_charged:
                 error.kind, error.reason, error.scope, error.ended = Kind.TRANSIENT, "gone", Scope.REQUEST, True
-            # Looking does not cost anything, so a poll is never ambiguous.
-            error.maybe_charged = False
             self._hide_key(error)
             raise
 

@@ -73,6 +73,7 @@ def test_a_call_that_is_not_known_any_more_is_over(status):
     error = poll_error(Response(status, {}, as_body({"error": {"message": "Response not found."}})))
 
     assert (error.kind, error.reason, error.scope, error.ended) == (Kind.TRANSIENT, "gone", Scope.REQUEST, True)
+    assert error.maybe_charged
 
 
 def test_the_accounts_own_key_is_hidden_wherever_it_comes_back():
