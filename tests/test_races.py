@@ -1,0 +1,181 @@
+"""Two database sessions at once; each race is brought about on purpose, once a session is seen to wait."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from datetime import timedelta
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from django.db import connection, transaction
+
+from capture import lanes, queue
+from capture.models import CaptureJob, Check, Lane, Membership, Team
+from tests.factories import claim, make_check, make_job, make_order, make_team, make_user, start_one, stranger
+from tests.process.running import until
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture(autouse=True)
+def _lanes():
+    lanes.make_missing()
+
+
+@pytest.fixture
+def elsewhere():
+    """Run something in a session of its own: a thread, since Django gives each its own connection."""
+    with ThreadPoolExecutor(8) as pool:
+
+        def run(function: Callable[[], Any]) -> Future[Any]:
+            def and_close() -> Any:
+                try:
+                    return function()
+                finally:
+                    connection.close()
+
+            return pool.submit(and_close)
+
+        yield run
+
+
+@contextmanager
+def held_open(elsewhere, work):
+    """A transaction that has done its work and is not yet committed."""
+    done, commit = threading.Event(), threading.Event()
+
+    def hold():
+        with transaction.atomic():
+            result = work()
+            done.set()
+            assert commit.wait(30)
+        return result
+
+    future = elsewhere(hold)
+    assert done.wait(30)
+    try:
+        yield future
+    finally:
+        commit.set()
+        future.result(30)
+
+
+def _waiting_sessions():
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+        )
+        return cursor.fetchone()[0]
+
+
+def prompts(count):
+    return tuple(f"{number}?" for number in range(count))
+
+
+def test_fault_20_two_claimers_at_once_keep_to_the_limit_of_the_lane(elsewhere):
+    make_check(prompts=prompts(10))
+    Lane.objects.filter(name="openai").update(limit=3)
+
+    with held_open(elsewhere, lambda: claim(seats=2)) as first:
+        second = elsewhere(lambda: claim(worker=stranger()))
+        until(_waiting_sessions)
+
+    assert len(first.result()) == 2
+    assert len(second.result(30)) == 1
+    assert CaptureJob.objects.held().count() == 3
+
+
+def test_a_job_that_somebody_else_has_locked_is_passed_over(elsewhere):
+    first, second = make_check(prompts=prompts(2)).jobs.order_by("pk")
+
+    with held_open(elsewhere, lambda: CaptureJob.objects.select_for_update().get(pk=first.pk)):
+        tickets = claim()
+
+    assert [ticket.job for ticket in tickets] == [second.pk]
+
+
+def test_a_claimer_that_freezes_holds_up_its_lane_for_a_moment_and_no_other(elsewhere, monkeypatch):
+    monkeypatch.setattr(queue, "LOCK_TIMEOUT", timedelta(milliseconds=100))
+    make_check(prompts=prompts(2), providers=("chatgpt", "perplexity"))
+
+    with held_open(elsewhere, lambda: lanes.lock("openai")):
+        assert claim("openai") == []
+        assert len(claim("perplexity")) == 2
+
+    assert len(claim("openai")) == 2
+
+
+def test_a_claimer_that_freezes_is_ended_by_the_database(elsewhere, monkeypatch):
+    monkeypatch.setattr(queue, "LOCK_TIMEOUT", timedelta(seconds=20))
+    monkeypatch.setattr(queue, "IDLE_TIMEOUT", timedelta(milliseconds=200))
+    make_job()
+
+    frozen = threading.Event()
+    take = queue._take
+
+    def freeze(*args):
+        if threading.current_thread() is not threading.main_thread() and not frozen.is_set():
+            frozen.set()
+            threading.Event().wait(1)
+        return take(*args)
+
+    monkeypatch.setattr(queue, "_take", freeze)
+    late = elsewhere(claim)
+    assert frozen.wait(30)
+
+    assert len(claim()) == 1
+    assert late.exception(30) is not None
+
+
+def test_a_slow_counter_cannot_see_less_than_what_was_committed_before_its_lock(elsewhere):
+    """The count is a statement of its own after the lock; in one statement it would be older than the lock."""
+    make_check(prompts=prompts(40))
+    Lane.objects.filter(name="openai").update(limit=3)
+
+    with held_open(elsewhere, lambda: lanes.lock("openai")):
+        claimers = [elsewhere(lambda: claim(seats=3, worker=stranger())) for _ in range(6)]
+        until(lambda: _waiting_sessions() == 6)
+
+    assert sum(len(claimer.result(30)) for claimer in claimers) == 3
+
+
+def test_fault_19_a_double_click_makes_one_check(elsewhere):
+    user = make_user()
+    team = make_team(user)
+    order = make_order(prompts=prompts(5))
+    estimates = {"chatgpt": Decimal("0.02")}
+
+    with held_open(elsewhere, lambda: queue.enqueue(order, team, user, estimates)) as first:
+        second = elsewhere(lambda: queue.enqueue(order, team, user, estimates))
+        until(_waiting_sessions)
+
+    (check, new), (same, new_again) = first.result(), second.result(30)
+    assert (new, new_again) == (True, False)
+    assert check == same == Check.objects.get()
+    assert CaptureJob.objects.count() == 5
+
+
+def test_two_first_requests_of_a_user_make_one_team(elsewhere):
+    user = make_user()
+
+    with held_open(elsewhere, lambda: Team.objects.of(user)) as first:
+        second = elsewhere(lambda: Team.objects.of(user))
+        until(_waiting_sessions)
+
+    assert first.result() == second.result(30)
+    assert Membership.objects.count() == 1
+
+
+def test_a_job_that_is_cancelled_while_it_is_being_started_is_one_or_the_other(elsewhere):
+    job = make_job()
+
+    with held_open(elsewhere, lambda: start_one(job)):
+        cancel = elsewhere(lambda: queue.cancel(CaptureJob.objects.filter(pk=job.pk)))
+        until(_waiting_sessions)
+
+    assert cancel.result(30) == 0
+    assert CaptureJob.objects.get().status == "running"
