@@ -32,7 +32,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 from uuid import UUID, uuid4
@@ -42,7 +42,7 @@ from django.db import OperationalError, connection, transaction
 from django.db.models import Exists, Min, OuterRef, Q
 from psycopg.errors import LockNotAvailable
 
-from capture import lanes, ledger
+from capture import lanes, ledger, tickets
 from capture.calls import Ticket
 from capture.models import Attempt, Brand, Capture, CaptureJob, Check, Outcome, Prompt, Status, Team
 from capture.models.brands import remember_competitors
@@ -51,7 +51,7 @@ from capture.models.jobs import JobQuerySet
 from capture.orders import Order
 from capture.providers import registry
 from capture.providers.base import Account
-from capture.providers.replies import FinalReply, ProviderError, Question
+from capture.providers.replies import FinalReply, ProviderError
 
 log = logging.getLogger(__name__)
 
@@ -137,13 +137,12 @@ def _jobs(
 def promote_due() -> int:
     """Make jobs whose time has come claimable, a batch at a time; says how many."""
     with transaction.atomic():
-        ids = sorted(to_promote().select_for_update(skip_locked=True).values_list("pk", flat=True)[:AT_ONCE])
-        return CaptureJob.objects.postponed().filter(pk__in=ids).update(run_after=None)
-
-
-def to_promote() -> JobQuerySet:
-    """Jobs that were put off and whose time has come, in order."""
-    return CaptureJob.objects.postponed().due().order_by("run_after")
+        due = CaptureJob.objects.to_promote().select_for_update(skip_locked=True)[:AT_ONCE]
+        return (
+            CaptureJob.objects.postponed()
+            .filter(pk__in=sorted(due.values_list("pk", flat=True)))
+            .update(run_after=None)
+        )
 
 
 def seconds_until_due(names: Collection[str]) -> float | None:
@@ -168,15 +167,15 @@ def claim(lane: str, worker: UUID, slugs: Collection[str], seats: int) -> list[T
         seats: how many it can seat now.
     """
     try:
-        tickets = _claim(lane, worker, slugs, seats)
+        claimed = _claim(lane, worker, slugs, seats)
     except OperationalError as error:
         if not isinstance(error.__cause__, LockNotAvailable):
             raise
         log.warning("lane %s is held up by another claimer", lane)
         return []
-    for ticket in tickets:
+    for ticket in claimed:
         _log(ticket, "claimed")
-    return tickets
+    return claimed
 
 
 def _claim(lane: str, worker: UUID, slugs: Collection[str], seats: int) -> list[Ticket]:
@@ -184,23 +183,13 @@ def _claim(lane: str, worker: UUID, slugs: Collection[str], seats: int) -> list[
     with transaction.atomic():
         _be_brief()
         room = lanes.lock(lane)
-        jobs = _take(to_poll(lane, slugs), seats if room.polls else 0)
-        jobs += _take(claimable(lane, slugs), min(room.starts, seats - len(jobs)))
+        jobs = _take(CaptureJob.objects.to_poll(lane, slugs), seats if room.polls else 0)
+        jobs += _take(CaptureJob.objects.to_start(lane, slugs), min(room.starts, seats - len(jobs)))
         if jobs:
             CaptureJob.objects.filter(pk__in=sorted(job.pk for job in jobs)).update(
                 status=Status.CLAIMED, worker=worker, claim_token=token, run_after=None
             )
-        return _tickets(jobs, token) if jobs else []
-
-
-def to_poll(lane: str, slugs: Collection[str]) -> JobQuerySet:
-    """Calls that are due to be looked after, in order."""
-    return CaptureJob.objects.waiting().due().filter(lane=lane, provider__in=slugs).order_by("run_after")
-
-
-def claimable(lane: str, slugs: Collection[str]) -> JobQuerySet:
-    """Jobs that may be started now, in order."""
-    return CaptureJob.objects.claimable().filter(lane=lane, provider__in=slugs).order_by("turn", "id")
+        return tickets.of(jobs, token) if jobs else []
 
 
 def _be_brief() -> None:
@@ -221,32 +210,6 @@ def _take(jobs: JobQuerySet, most: int) -> list[CaptureJob]:
         return []
     locked = jobs.select_for_update(skip_locked=True, of=("self",), no_key=True)
     return list(locked.select_related("prompt", "of_check")[:most])
-
-
-def _tickets(jobs: Sequence[CaptureJob], token: UUID) -> list[Ticket]:
-    live = Attempt.objects.filter(job__in=[job.pk for job in jobs if job.remote_id], ended_at__isnull=True)
-    attempts = {attempt.job_id: attempt for attempt in live}
-    now = database_now()
-    return [_ticket(job, token, attempts.get(job.pk), now) for job in jobs]
-
-
-def _ticket(job: CaptureJob, token: UUID, live: Attempt | None, now: datetime) -> Ticket:
-    attempt = live.pk if live else uuid4()
-    check = job.of_check
-    return Ticket(
-        job=job.pk,
-        token=token,
-        provider=job.provider,
-        lane=job.lane,
-        attempt=attempt,
-        question=Question(job.prompt.text, check.country, check.language, run=str(attempt)),
-        remote_id=job.remote_id,
-        base_url=live.base_url if live else "",
-        attempts=job.attempts if live else job.attempts + 1,
-        unknowns=job.unknowns,
-        polls=job.polls + 1 if live else 0,
-        age=(now - job.asked_at).total_seconds() if live and job.asked_at else 0.0,
-    )
 
 
 def release(ticket: Ticket) -> bool:

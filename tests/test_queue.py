@@ -599,9 +599,9 @@ def test_fault_16_a_claim_with_100_000_finished_rows_is_a_scan_of_the_partial_in
     _rows(5_000, "waits", status="'waiting'", turn="n", run_after=later, remote_id="'resp'")
     slugs = ["chatgpt", "free0", "waits0"]
 
-    assert "Index Scan using job_claimable" in _plan(queue.claimable("openai", slugs)[:8])
-    assert "Sort" not in _plan(queue.claimable("openai", slugs)[:8])
-    assert "job_waiting" in _plan(queue.to_poll("openai", slugs)[:8])
-    assert "job_postponed" in _plan(queue.to_promote()[:500])
+    assert "Index Scan using job_claimable" in _plan(CaptureJob.objects.to_start("openai", slugs)[:8])
+    assert "Sort" not in _plan(CaptureJob.objects.to_start("openai", slugs)[:8])
+    assert "job_waiting" in _plan(CaptureJob.objects.to_poll("openai", slugs)[:8])
+    assert "job_postponed" in _plan(CaptureJob.objects.to_promote()[:500])
     assert "Seq Scan" not in _plan(CaptureJob.objects.in_flight().filter(lane="openai"))
     assert "Seq Scan" not in _plan(CaptureJob.objects.open().filter(of_check=1))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
@@ -62,6 +64,18 @@ class JobQuerySet(models.QuerySet["CaptureJob"]):
 
     def final(self) -> JobQuerySet:
         return self.filter(status__in=FINAL)
+
+    def to_poll(self, lane: str, providers: Collection[str]) -> JobQuerySet:
+        """Calls that are due to be looked after, in order."""
+        return self.waiting().due().filter(lane=lane, provider__in=providers).order_by("run_after")
+
+    def to_start(self, lane: str, providers: Collection[str]) -> JobQuerySet:
+        """Jobs that may be started now, in order."""
+        return self.claimable().filter(lane=lane, provider__in=providers).order_by("turn", "id")
+
+    def to_promote(self) -> JobQuerySet:
+        """Jobs that were put off and whose time has come, in order."""
+        return self.postponed().due().order_by("run_after")
 
 
 class CaptureJob(models.Model):
