@@ -1,0 +1,31 @@
+"""What pages, status.json and the terminal read about checks. Reads only.
+
+All of it is reckoned from prompts × AI systems × samples: open jobs say what is going on, captures what has come of
+it. No final job is read, so that cleanup can take them at any time.
+"""
+
+from capture.reports.answers import Answer, Link, answers_on
+from capture.reports.board import Board, Cell, Group, Row, State, board_of
+from capture.reports.checks import CheckLine, checks_of, lines
+from capture.reports.columns import System
+from capture.reports.status import check_status, check_url, status_of, unserved
+
+__all__ = [
+    "Answer",
+    "Board",
+    "Cell",
+    "CheckLine",
+    "Group",
+    "Link",
+    "Row",
+    "State",
+    "System",
+    "answers_on",
+    "board_of",
+    "check_status",
+    "check_url",
+    "checks_of",
+    "lines",
+    "status_of",
+    "unserved",
+]

@@ -1,0 +1,97 @@
+"""The pages. They read reports, and write through the queue only."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Concatenate, ParamSpec, cast
+from uuid import UUID
+
+from django.contrib.auth.views import redirect_to_login
+from django.core.paginator import Paginator
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_GET, require_http_methods
+from django.views.decorators.vary import vary_on_headers
+from django_htmx.http import HttpResponseClientRedirect
+from django_htmx.middleware import HtmxDetails
+
+from capture import queue, reports, systems
+from capture.forms import CheckForm
+from capture.models import Check, Team
+
+CHECKS_PER_PAGE = 50
+
+NOTHING_NEW = 204  # htmx leaves the page as it is, and goes on polling
+
+P = ParamSpec("P")
+TeamView = Callable[Concatenate[HttpRequest, Team, P], HttpResponse]
+
+
+def for_team(view: TeamView[P]) -> Callable[Concatenate[HttpRequest, P], HttpResponse]:
+    """Let a view have the team of whoever is logged in; anybody else is sent to log in."""
+
+    @wraps(view)
+    def wrapper(request: HttpRequest, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
+        if not request.user.is_authenticated:
+            return _to_login(request)
+        return view(request, Team.objects.of(request.user), *args, **kwargs)
+
+    return wrapper
+
+
+def _to_login(request: HttpRequest) -> HttpResponse:
+    if not _htmx(request):
+        return redirect_to_login(request.get_full_path())
+    # The whole page goes to log in, and comes back as a page; else the login would stand inside it.
+    return HttpResponseClientRedirect(redirect_to_login(request.path).url)
+
+
+def _htmx(request: HttpRequest) -> HtmxDetails:
+    return cast("HtmxDetails", request.htmx)  # type: ignore[attr-defined]  # set by its middleware
+
+
+@require_GET
+@for_team
+def checks(request: HttpRequest, team: Team) -> HttpResponse:
+    """The team's checks, newest first."""
+    page = Paginator(reports.checks_of(team), CHECKS_PER_PAGE).get_page(request.GET.get("page"))
+    return render(request, "capture/checks.html", {"page": page, "lines": reports.lines(page)})
+
+
+@require_http_methods(["GET", "POST"])
+@for_team
+def new_check(request: HttpRequest, team: Team) -> HttpResponse:
+    """The form, and what it sends."""
+    form = CheckForm(request.POST if request.method == "POST" else None)
+    if form.is_valid():
+        check, _ = queue.enqueue(form.to_order(), team, request.user, systems.estimates())
+        return redirect(reports.check_url(check))
+    return render(request, "capture/new_check.html", {"form": form})
+
+
+@require_GET
+@never_cache
+@vary_on_headers("HX-Request")
+@for_team
+def check(request: HttpRequest, team: Team, uuid: UUID) -> HttpResponse:
+    """A check's page, or, for htmx, the part of it that changes."""
+    board = reports.board_of(_check(team, uuid))
+    if _htmx(request) and request.GET.get("shown") == board.digest:
+        return HttpResponse(status=NOTHING_NEW)
+    template = "capture/_progress.html" if _htmx(request) else "capture/check.html"
+    return render(request, template, {"check": board.check, "board": board, "answers": reports.answers_on(board)})
+
+
+@require_GET
+@never_cache
+@for_team
+def check_status(request: HttpRequest, team: Team, uuid: UUID) -> HttpResponse:
+    """The check as programs read it."""
+    return JsonResponse(reports.check_status(_check(team, uuid)))
+
+
+def _check(team: Team, uuid: UUID) -> Check:
+    """The team's check. Another team's is not there, just as one that never was."""
+    return get_object_or_404(Check.objects.of_team(team), uuid=uuid)

@@ -1,0 +1,513 @@
+"""The pages, as a browser with and without JavaScript gets them."""
+
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+
+import pytest
+from django.db import OperationalError
+from django.test import Client
+from django.urls import reverse
+from django.utils.html import escape
+
+from capture import queue, reports
+from capture.models import CaptureJob, Check
+from capture.providers.replies import Kind, Refused, Source
+from tests.factories import (
+    ACCOUNT,
+    WORKER,
+    answer,
+    claim,
+    complete_one,
+    error,
+    make_check,
+    make_job,
+    make_user,
+    start_one,
+)
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("simulated")]
+
+HTMX = {"HX-Request": "true"}
+
+
+@pytest.fixture
+def user():
+    return make_user("ada")
+
+
+@pytest.fixture
+def page(client: Client, user):
+    """Gets a page as Ada; htmx=True asks as htmx does."""
+    client.force_login(user)
+
+    def get(path: str, *, htmx: bool = False, status: int = 200) -> str:
+        response = client.get(path, headers=HTMX if htmx else {})
+        assert response.status_code == status
+        return response.content.decode()
+
+    return get
+
+
+def path_of(check: Check) -> str:
+    return reports.check_url(check)
+
+
+def typed(**fields):
+    usual = {
+        "brand": "Northwind",
+        "competitors": "Contoso",
+        "prompts": "Which espresso machine is best?\nWhich is cheapest?",
+        "providers": ["chatgpt", "perplexity"],
+        "country": "",
+        "language": "",
+        "nonce": "abc",
+    }
+    return usual | fields
+
+
+class Tags(HTMLParser):
+    """The start tags of a page with their attributes."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.found: list[tuple[str, dict[str, str | None]]] = []
+        self.feed(html)
+
+    def handle_starttag(self, tag, attrs):
+        self.found.append((tag, dict(attrs)))
+
+    def of(self, name: str) -> list[dict[str, str | None]]:
+        return [attributes for tag, attributes in self.found if tag == name]
+
+
+class TestWhoMaySee:
+    @pytest.mark.parametrize("name", ["checks", "new_check"])
+    def test_a_stranger_is_sent_to_log_in(self, client, name):
+        path = reverse(f"capture:{name}")
+
+        response = client.get(path)
+
+        assert response.status_code == 302
+        assert response.url == f"/login/?next={path}"
+
+    def test_a_check_is_there_for_its_own_team_only(self, page):
+        check = make_check()
+
+        page(path_of(check), status=404)
+        page(f"{path_of(check)}status.json", status=404)
+        page(path_of(check), htmx=True, status=404)
+
+    def test_another_teams_check_looks_just_like_none(self, page):
+        theirs = path_of(make_check())
+        none = "/checks/00000000-0000-4000-8000-000000000000/"
+
+        assert without_tokens(page(theirs, status=404)) == without_tokens(page(none, status=404))
+
+    def test_a_list_holds_its_own_teams_checks_only(self, page, user):
+        make_check(user, brand="Northwind")
+        make_check(brand="Contoso")
+
+        html = page("/")
+
+        assert "Northwind" in html
+        assert "Contoso" not in html
+
+    def test_a_lapsed_session_takes_the_whole_page_to_log_in(self, client):
+        path = path_of(make_check())
+
+        response = client.get(f"{path}?shown=abc", headers=HTMX)
+
+        assert response.headers["HX-Redirect"] == f"/login/?next={path}"
+        assert response.content == b""
+
+    @pytest.mark.parametrize("path", ["/", "/checks/00000000-0000-4000-8000-000000000000/"])
+    def test_pages_that_are_read_are_not_posted_to(self, client, user, path):
+        client.force_login(user)
+
+        assert client.post(path).status_code == 405
+
+    def test_logging_in_and_out(self, client, user):
+        response = client.post("/login/?next=/checks/new/", {"username": "ada", "password": "secret"})
+        assert response.url == "/checks/new/"
+        assert client.get("/checks/new/").status_code == 200
+
+        client.post("/logout/")
+
+        assert client.get("/checks/new/").status_code == 302
+
+    def test_a_wrong_password_keeps_the_name(self, client, user):
+        html = client.post("/login/", {"username": "ada", "password": "wrong"}).content.decode()
+
+        assert "That name and password do not fit." in html
+        assert 'value="ada"' in html
+
+
+class TestListOfChecks:
+    def test_a_newcomer_is_told_what_to_do(self, page):
+        html = page("/")
+
+        assert "No check yet" in html
+        assert 'href="/checks/new/"' in html
+
+    def test_a_check_says_how_far_it_is(self, page, user):
+        complete_one(make_job(user=user))
+        make_check(user, brand="Second")
+
+        html = page("/")
+
+        assert "1 of 1 answered" in html
+        assert "under way:" in html
+        assert "0 of 1 answered" in html
+        assert html.index("Second") < html.index("1 of 1 answered")
+
+    def test_fifty_a_page(self, page, user):
+        for number in range(51):
+            make_check(user, brand=f"Brand{number:02}", prompts=("One?",))
+
+        first, second = page("/"), page("/?page=2")
+
+        assert first.count("<li>") == 50
+        assert "Page 1 of 2" in first
+        assert second.count("<li>") == 1
+        assert "Brand00" in second
+
+    @pytest.mark.parametrize("number", [1, 10])
+    def test_a_constant_number_of_queries(self, client, user, number, django_assert_num_queries):
+        for _ in range(number):
+            make_check(user)
+        client.force_login(user)
+
+        with django_assert_num_queries(5):  # session, user, team, how many, and the page of them
+            client.get("/")
+
+
+class TestForm:
+    def test_pressing_check_makes_one_and_goes_there(self, client, user):
+        client.force_login(user)
+
+        response = client.post("/checks/new/", typed())
+
+        check = Check.objects.get()
+        assert response.status_code == 302
+        assert response.url == path_of(check)
+        assert check.jobs.pending().count() == 4
+        assert check.created_by == user
+
+    def test_the_same_form_twice_is_the_same_check(self, client, user):
+        client.force_login(user)
+
+        first, second = client.post("/checks/new/", typed()), client.post("/checks/new/", typed())
+
+        assert first.url == second.url
+        assert CaptureJob.objects.count() == 4
+
+    def test_an_edited_form_is_another_check(self, client, user):
+        client.force_login(user)
+
+        first, second = client.post("/checks/new/", typed()), client.post("/checks/new/", typed(prompts="Another?"))
+
+        assert first.url != second.url
+
+    def test_a_bad_form_says_so_beside_the_field_and_loses_nothing(self, client, user):
+        client.force_login(user)
+        sent = typed(brand="123", prompts="Is <b>this</b> kept?", providers=["perplexity"], country="DE")
+
+        html = client.post("/checks/new/", sent).content.decode()
+
+        assert not Check.objects.exists()
+        tags = Tags(html)
+        inputs = {(attributes["name"], attributes.get("value")): attributes for attributes in tags.of("input")}
+        brand = inputs["brand", "123"]
+        assert brand["aria-invalid"] == "true"
+        assert f'id="{brand["aria-describedby"]}">“123” has no letters' in html
+        assert "Is &lt;b&gt;this&lt;/b&gt; kept?" in html
+        assert "Contoso" in html
+        assert "checked" in inputs["providers", "perplexity"]
+        assert "checked" not in inputs["providers", "chatgpt"]
+        assert ("country", "DE") in inputs
+        assert ("nonce", "abc") in inputs
+
+    def test_what_is_wrong_with_fields_that_are_not_shown_is_said_as_well(self, client, user):
+        client.force_login(user)
+
+        html = client.post("/checks/new/", typed(nonce="a\x00b", samples="99")).content.decode()
+
+        assert "From 1 to 5, please." in html
+        assert "Null characters are not allowed." in html
+
+    def test_an_empty_request_is_a_bad_form(self, client, user):
+        client.force_login(user)
+
+        html = client.post("/checks/new/", {}).content.decode()
+
+        assert "Which brand is it about?" in html
+        assert "Ask at least one question." in html
+        assert "Choose an AI system." in html
+
+    @pytest.mark.usefixtures("only_chatgpt")
+    def test_a_system_without_a_key_is_shown_and_cannot_be_chosen(self, page):
+        html = page("/checks/new/")
+
+        boxes = {attributes.get("value"): attributes for attributes in Tags(html).of("input")}
+        assert "disabled" in boxes["perplexity"]
+        assert "disabled" not in boxes["chatgpt"]
+        assert "<code>PERPLEXITY_API_KEY</code> is not set" in html
+        assert "simulated" not in html
+
+    def test_it_says_which_systems_are_simulated(self, page):
+        assert page("/checks/new/").count('<span class="tag">simulated</span>') == 2
+
+    def test_without_any_system_nothing_can_be_sent(self, page, settings):
+        settings.SIMULATOR_URL = ""
+
+        html = page("/checks/new/")
+
+        assert "None can be asked yet." in html
+        assert 'button class="main" disabled' in html
+
+
+class TestCheckPage:
+    def test_an_unfinished_check_is_polled_and_can_be_reloaded(self, page, user):
+        check = make_check(user)
+
+        html = page(path_of(check))
+
+        assert f'hx-get="{path_of(check)}?shown={reports.board_of(check).digest}"' in html
+        assert 'hx-trigger="every 2s"' in html
+        assert f'<a href="{path_of(check)}">Reload</a>' in html
+        assert "0 of 1 finished" in html
+
+    def test_nothing_new_is_no_content(self, page, user):
+        check = make_check(user)
+
+        assert page(f"{path_of(check)}?shown={reports.board_of(check).digest}", htmx=True, status=204) == ""
+
+    def test_something_new_is_the_part_that_changes(self, page, user):
+        job = make_job(user=user)
+        before = reports.board_of(job.of_check).digest
+        start_one(job)
+
+        html = page(f"{path_of(job.of_check)}?shown={before}", htmx=True)
+
+        assert '<div id="progress" hx-get=' in html
+        assert "asking" in html
+        assert "<html" not in html
+        assert '<p id="spoken" hx-swap-oob="innerHTML">' in html
+
+    def test_the_last_part_ends_the_polling(self, page, user):
+        job = make_job(user=user)
+        before = reports.board_of(job.of_check).digest
+        complete_one(job)
+
+        html = page(f"{path_of(job.of_check)}?shown={before}", htmx=True)
+
+        assert '<div id="progress">' in html
+        assert "hx-trigger" not in html
+        assert "hx-get" not in html
+        assert "Reload" not in html
+        assert "Finished: 1 of 1 answered" in html
+
+    def test_an_answer_stands_there_with_all_that_is_known_of_it(self, page, user):
+        job = make_job(user=user)
+        complete_one(job, "Northwind is liked.\nBy many.")
+
+        html = page(path_of(job.of_check))
+
+        assert '<div class="text" dir="auto">Northwind is liked.\nBy many.</div>' in html
+        assert "ChatGPT, asked through the OpenAI API" in html
+        assert "gpt-test" in html
+        assert "1 attempt ·" in html
+        assert "$0.0130, not charged" in html
+        assert 'href="#answer-1-chatgpt-1"' in html
+        assert 'id="answer-1-chatgpt-1"' in html
+
+    def test_sources_are_numbered_links_with_domain_and_title(self, page, user):
+        job = make_job(user=user)
+        complete_one(job, sources=(Source("https://a.example/x", "https://a.example/x", "Title A", cited=True),))
+
+        html = page(path_of(job.of_check))
+
+        (link,) = [tag for tag in Tags(html).of("a") if tag.get("href") == "https://a.example/x"]
+        assert link["rel"] == "noopener noreferrer nofollow"
+        assert '<li value="1">' in html
+        assert "Title A" in html
+        assert "a.example" in html
+
+    def test_what_came_to_nothing_says_why(self, page, user):
+        job = make_job(user=user)
+        queue.fail(start_one(job), error("invalid_api_key", kind=Kind.FATAL))
+
+        html = page(path_of(job.of_check))
+
+        assert "the key was refused: something went wrong" in html
+
+    def test_a_refusal_is_shown_in_the_systems_words(self, page, user):
+        job = make_job(user=user)
+        queue.complete(start_one(job), Refused("I would rather not."))
+
+        html = page(path_of(job.of_check))
+
+        assert "I would rather not." in html
+        assert "refused" in html
+
+    def test_simulated_answers_are_marked_everywhere(self, page, user):
+        job = make_job(user=user)
+        complete_one(job)
+
+        html = page(path_of(job.of_check))
+
+        assert '<p class="banner">' in html
+        assert html.count('<span class="tag">simulated</span>') == 2  # in its cell and beside its answer
+        assert "simulated" in page("/")
+
+    @pytest.mark.usefixtures("only_chatgpt")
+    def test_a_real_check_is_not_marked(self, page, user):
+        html = page(path_of(make_check(user)))
+
+        assert "simulated" not in html
+
+    @pytest.mark.parametrize("number", [1, 12])
+    def test_a_constant_number_of_queries(self, client, user, number, django_assert_num_queries):
+        check = make_check(user, prompts=tuple(f"Question {place}?" for place in range(number)))
+        for ticket in claim():
+            queue.start(ticket, WORKER, ACCOUNT)
+            queue.complete(ticket, answer())
+        client.force_login(user)
+
+        with django_assert_num_queries(9):  # session, user, team, check; three for the board, two for the answers
+            client.get(path_of(check))
+
+    def test_a_check_is_shown_when_all_its_jobs_are_cleaned_up(self, page, user):
+        job = make_job(user=user)
+        complete_one(job)
+        before = page(path_of(job.of_check))
+
+        job.delete()
+
+        assert without_tokens(page(path_of(job.of_check))) == without_tokens(before)
+
+    def test_it_is_not_kept_by_the_browser(self, client, user):
+        client.force_login(user)
+
+        response = client.get(path_of(make_check(user)))
+
+        assert "no-store" in response.headers["Cache-Control"]
+        assert "HX-Request" in response.headers["Vary"]
+
+
+def without_tokens(html: str) -> str:
+    return re.sub(r'csrfmiddlewaretoken" value="\w+"', "", html)
+
+
+class TestStatusJson:
+    def test_it_is_what_reports_say(self, client, user):
+        client.force_login(user)
+        check = make_check(user)
+
+        response = client.get(f"{path_of(check)}status.json")
+
+        assert response.json() == reports.check_status(check)
+
+
+HOSTILE = "<script>alert(1)</script><img src=x onerror=alert(1)>[x](javascript:alert(1))\"'</div></details>"
+
+
+class TestHostileText:
+    @pytest.fixture
+    def html(self, page, user):
+        sources = (
+            Source("javascript:alert(1)", "javascript:alert(1)", HOSTILE),
+            Source('https://a.example/"><script>alert(1)</script>', "https://a.example/", HOSTILE, cited=True),
+        )
+        job = make_job(user=user, prompts=(HOSTILE,), brand=HOSTILE[:90], competitors=(HOSTILE[:80],))
+        complete_one(job, HOSTILE, sources=sources, model=HOSTILE)
+        return page(path_of(job.of_check))
+
+    def test_it_is_shown_as_text(self, html):
+        assert escape(HOSTILE) in html
+        assert HOSTILE not in html
+
+    def test_it_makes_no_tag_and_no_attribute(self, html):
+        tags = Tags(html)
+
+        assert [tag.get("src") for tag in tags.of("img")] == []
+        assert all("/static/" in (tag.get("src") or "") for tag in tags.of("script"))
+        assert not [name for _, attributes in tags.found for name in attributes if name.startswith("on")]
+
+    def test_no_link_leads_into_a_script(self, html):
+        targets = [tag.get("href") or "" for tag in Tags(html).of("a")]
+
+        assert not [target for target in targets if "javascript" in target.lower().split("?")[0][:20]]
+
+    def test_the_parts_of_the_page_stay_balanced(self, html):
+        assert html.count("<details") == html.count("</details>")
+        assert html.count("<div") == html.count("</div>")
+
+    def test_a_failures_words_are_text_as_well(self, page, user):
+        job = make_job(user=user)
+        queue.fail(start_one(job), error(HOSTILE[:60], kind=Kind.FATAL))
+
+        assert "<script>alert" not in page(path_of(job.of_check))
+
+
+class TestPolicy:
+    @pytest.mark.parametrize("path", ["/", "/checks/new/", "/nowhere/", "check"])
+    def test_no_page_has_a_style_or_script_of_its_own(self, page, user, path):
+        job = make_job(user=user)
+        complete_one(job)
+        html = page(path_of(job.of_check) if path == "check" else path, status=404 if path == "/nowhere/" else 200)
+
+        tags = Tags(html)
+        assert "<style" not in html
+        assert not [tag for tag, attributes in tags.found if "style" in attributes]
+        assert all(attributes.get("src") for attributes in tags.of("script"))
+
+
+class TestTrouble:
+    def test_a_database_that_is_away_is_a_page_that_says_so(self, client, user, monkeypatch):
+        client.force_login(user)
+
+        def away(*_):
+            raise OperationalError("connection refused\nIs the server running?")
+
+        monkeypatch.setattr(reports, "checks_of", away)
+
+        response = client.get("/")
+
+        assert response.status_code == 503
+        assert response.headers["Retry-After"] == "5"
+        assert "The database cannot be reached." in response.content.decode()
+
+    def test_other_errors_are_errors(self, client, user, monkeypatch):
+        client.force_login(user)
+        client.raise_request_exception = False
+
+        def broken(*_):
+            raise ZeroDivisionError
+
+        monkeypatch.setattr(reports, "checks_of", broken)
+
+        response = client.get("/")
+
+        assert response.status_code == 500
+        assert "Something went wrong" in response.content.decode()
+
+    def test_a_form_that_is_too_large_is_a_bad_request(self, client, user, settings):
+        settings.DATA_UPLOAD_MAX_MEMORY_SIZE = 100
+        client.force_login(user)
+
+        response = client.post("/checks/new/", "prompts=" + "x" * 200, content_type="application/x-www-form-urlencoded")
+
+        assert response.status_code == 400
+        assert "Not understood" in response.content.decode()
+
+    def test_a_form_without_its_token_is_not_taken(self, user):
+        strict = Client(enforce_csrf_checks=True)
+        strict.force_login(user)
+
+        response = strict.post("/checks/new/", typed())
+
+        assert response.status_code == 403
+        assert "Please send it again" in response.content.decode()
