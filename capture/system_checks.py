@@ -19,7 +19,8 @@ DEPLOYMENT = "deployment"
 @register(DEPLOYMENT)
 def database_is_set(app_configs: Sequence[AppConfig] | None, **_: Any) -> list[CheckMessage]:
     """With DEBUG off nobody may end up in an embedded database by forgetting a variable."""
-    if settings.DATABASES.get("default", {}).get("ENGINE", "").endswith("dummy") or not settings.DATABASES:
+    engine = settings.DATABASES.get("default", {}).get("ENGINE", "")
+    if engine in {"", "django.db.backends.dummy"}:  # Django's own is the latter
         return [
             Error(
                 "DATABASE_URL is not set, and DEBUG is off.",

@@ -1,0 +1,202 @@
+"""Django settings: one file, and everything that differs between installations comes from the environment.
+
+Variables are read, the first that has one wins, from the environment, from ``.env`` in the checkout, and, while the
+embedded database is used, from what a running bin/demo has left in the data folder (where its simulator is). Any of
+them can come from a file instead: ``SECRET_KEY_FILE=/run/secrets/key`` is ``SECRET_KEY``. ``.env.example`` lists them.
+
+A checkout with neither DATABASE_URL nor SECRET_KEY is a developer's: DEBUG is on and the database is embedded. Anything
+else is a server: DEBUG is off unless it says otherwise, and ``capture/system_checks.py`` says what is missing.
+"""
+
+from pathlib import Path
+from typing import Any
+
+from aicontrol import environment as env
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+
+env.read_dotenv(BASE_DIR)
+DATA_DIR = env.data_folder(BASE_DIR)
+
+# `embedded:` asks for the embedded database even with DEBUG off, as bin/demo does.
+DATABASE_URL = env.text("DATABASE_URL")
+EMBEDDED = "embedded:"
+if DATABASE_URL in {"", EMBEDDED}:
+    env.read_file(DATA_DIR / "demo.env")
+
+# --- Security ---------------------------------------------------------------------------------------------------------
+
+DEBUG = env.switch("DEBUG", default=not (DATABASE_URL or env.text("SECRET_KEY")))
+SECRET_KEY = env.text("SECRET_KEY") or (env.kept_secret(DATA_DIR / "secret_key") if DEBUG else "")
+SECRET_KEY_FALLBACKS = env.texts("SECRET_KEY_FALLBACKS")
+
+ALLOWED_HOSTS = env.texts("ALLOWED_HOSTS")  # with DEBUG on, Django takes none for the loopback names
+CSRF_TRUSTED_ORIGINS = env.texts("CSRF_TRUSTED_ORIGINS")
+
+HTTPS = env.switch("HTTPS", default=not DEBUG)  # the default of the switches below; off for a demo on loopback
+SECURE_SSL_REDIRECT = env.switch("SECURE_SSL_REDIRECT", default=HTTPS)
+SESSION_COOKIE_SECURE = env.switch("SESSION_COOKIE_SECURE", default=HTTPS)
+CSRF_COOKIE_SECURE = env.switch("CSRF_COOKIE_SECURE", default=HTTPS)
+SECURE_HSTS_SECONDS = env.whole("SECURE_HSTS_SECONDS", 30 * 86_400 if HTTPS else 0, 0, 10 * 365 * 86_400)
+SECURE_HSTS_INCLUDE_SUBDOMAINS = env.switch("SECURE_HSTS_INCLUDE_SUBDOMAINS", default=HTTPS)
+SECURE_HSTS_PRELOAD = env.switch("SECURE_HSTS_PRELOAD", default=HTTPS)
+
+# Only behind a proxy that sets or removes the header itself, like `HTTP_X_FORWARDED_PROTO,https`; else anybody could.
+SECURE_PROXY_SSL_HEADER = env.pair("SECURE_PROXY_SSL_HEADER")
+
+# --- Applications -----------------------------------------------------------------------------------------------------
+
+INSTALLED_APPS = [
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.staticfiles",
+    "django.contrib.postgres",
+    "django_htmx",
+    "capture.apps.CaptureConfig",
+]
+
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "django_htmx.middleware.HtmxMiddleware",
+    "capture.middleware.DatabaseAway",
+]
+
+ROOT_URLCONF = "aicontrol.urls"
+
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ]
+        },
+    }
+]
+
+# --- Database ---------------------------------------------------------------------------------------------------------
+
+# Without any entry Django still starts, so that the system check can say that DATABASE_URL is missing.
+DATABASES: dict[str, dict[str, Any]] = {}
+if DATABASE_URL not in {"", EMBEDDED}:
+    DATABASES["default"] = env.postgres("DATABASE_URL")
+elif DATABASE_URL or DEBUG:
+    DATABASES["default"] = {
+        "ENGINE": "aicontrol.embedded",
+        "NAME": "aicontrol",
+        "FOLDER": DATA_DIR,
+        "DURABLE": env.switch("AICONTROL_FSYNC", default=True),
+    }
+
+for database in DATABASES.values():
+    # Pgbouncer in transaction mode hands each transaction to any connection: no cursor may outlive its transaction,
+    # nor a prepared statement, of which Django makes none; and timeouts are set by role or SET LOCAL, not here.
+    database["DISABLE_SERVER_SIDE_CURSORS"] = True
+    database["CONN_MAX_AGE"] = env.whole("CONN_MAX_AGE", 60, 0, 86_400)  # seconds
+    database["CONN_HEALTH_CHECKS"] = True
+    # Names the process in pg_stat_activity; manage.py and wsgi.py set it.
+    database["OPTIONS"] = {
+        "application_name": env.text("AICONTROL_PROCESS", "aicontrol"),
+        **database.get("OPTIONS", {}),
+    }
+
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+# --- Users and language -----------------------------------------------------------------------------------------------
+
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": f"django.contrib.auth.password_validation.{name}"}
+    for name in (
+        "UserAttributeSimilarityValidator",
+        "MinimumLengthValidator",
+        "CommonPasswordValidator",
+        "NumericPasswordValidator",
+    )
+]
+LOGIN_URL = "login"
+LOGIN_REDIRECT_URL = "capture:checks"
+LOGOUT_REDIRECT_URL = "login"
+
+LANGUAGE_CODE = "en-gb"
+USE_I18N = False
+USE_TZ = True
+TIME_ZONE = "UTC"
+
+# --- Static files -----------------------------------------------------------------------------------------------------
+
+STATIC_URL = "static/"
+STATICFILES_DIRS = [BASE_DIR / "static"]
+STATIC_ROOT = BASE_DIR / "staticfiles"
+_STATIC = "StaticFilesStorage" if DEBUG else "CompressedManifestStaticFilesStorage"
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {
+        "BACKEND": f"{'django.contrib.staticfiles.storage' if DEBUG else 'whitenoise.storage'}.{_STATIC}",
+    },
+}
+WHITENOISE_USE_FINDERS = DEBUG
+WHITENOISE_AUTOREFRESH = DEBUG
+
+# --- Logging ----------------------------------------------------------------------------------------------------------
+
+LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s: %(message)s"}},
+    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "root": {"handlers": ["stderr"], "level": env.choice("LOG_LEVEL", "INFO", LOG_LEVELS)},
+    "loggers": {
+        # Django gives its own logger handlers of their own; here all goes one way.
+        "django": {"handlers": [], "level": "INFO", "propagate": True},
+        # These write every address that is asked at INFO, and some systems take the key in the address.
+        "httpx": {"level": "WARNING"},
+        "httpcore": {"level": "WARNING"},
+    },
+}
+
+# --- Capture ----------------------------------------------------------------------------------------------------------
+
+CAPTURE_MAX_PROMPT_LENGTH = env.whole("CAPTURE_MAX_PROMPT_LENGTH", 2_000, 1, 100_000)  # characters
+CAPTURE_MAX_PROMPTS = env.whole("CAPTURE_MAX_PROMPTS", 100, 1, 10_000)  # of one check
+CAPTURE_MAX_JOBS = env.whole("CAPTURE_MAX_JOBS", 1_000, 1, 100_000)  # of one check: prompts x systems x samples
+CAPTURE_MAX_COMPETITORS = env.whole("CAPTURE_MAX_COMPETITORS", 20, 0, 1_000)  # of one check
+
+CAPTURE_MAX_ATTEMPTS = env.whole("CAPTURE_MAX_ATTEMPTS", 5, 1, 100)  # start calls of one job
+# How often a job asks again after an attempt of which nobody knows whether it was charged.
+CAPTURE_UNKNOWN_RETRIES = env.whole("CAPTURE_UNKNOWN_RETRIES", 1, 0, 100)
+CAPTURE_REMOTE_DEADLINE = env.whole("CAPTURE_REMOTE_DEADLINE", 86_400, 1, 30 * 86_400)  # seconds with a remote id
+CAPTURE_EXCHANGE_DEADLINE = env.number("CAPTURE_EXCHANGE_DEADLINE", 45, 0.1, 3_600)  # seconds of one HTTP exchange
+
+CAPTURE_CONCURRENCY = env.whole("CAPTURE_CONCURRENCY", 8, 1, 1_000)  # seats of one worker
+CAPTURE_POLL = env.number("CAPTURE_POLL", 1, 0.01, 3_600)  # seconds between looks into the queue
+CAPTURE_GRACE = env.number("CAPTURE_GRACE", 30, 0, 3_600)  # seconds for exchanges in flight when a worker stops
+# Most calls in hand by lane, over all workers, as a lane is made; staff change it in the admin.
+CAPTURE_LANE_LIMITS = env.wholes(
+    "CAPTURE_LANE_LIMITS", {"openai": 20, "perplexity": 10, "gemini": 20, "serpapi": 10}, 1, 10_000
+)
+
+# What is set of OPENAI_API_KEY, OPENAI_BASE_URL, OPENAI_MODEL and so on. Django's error page hides settings with KEY
+# in their name.
+CAPTURE_PROVIDER_KEYS = {
+    name: value
+    for prefix in ("OPENAI", "PERPLEXITY", "GEMINI", "SERPAPI")
+    for name in (f"{prefix}_API_KEY", f"{prefix}_BASE_URL", f"{prefix}_MODEL")
+    if (value := env.text(name))
+}
+# Systems without a key are asked at the simulator, if there is one.
+SIMULATOR_URL = env.text("SIMULATOR_URL")

@@ -1,0 +1,222 @@
+"""What settings make of the environment, and what a bad deployment is told, each in a process of its own."""
+
+from __future__ import annotations
+
+import json
+import re
+import stat
+
+import pytest
+from django.conf import settings
+from django.db import connection
+from django.views.debug import SafeExceptionReporterFilter
+
+from tests.conftest import CHECKOUT
+
+KEY = "0123456789 abcdefghijklmnopqrstuvwxyz" * 2
+DATABASE = "postgres://someone:hidden@127.0.0.1:1/name"
+PRODUCTION = {"DEBUG": "off", "SECRET_KEY": KEY, "DATABASE_URL": DATABASE, "ALLOWED_HOSTS": "aicontrol.example.com"}
+CANNOT_RUN = 2
+CANNOT_LOAD = 4
+
+
+@pytest.fixture
+def settings_of(run_python):
+    """Return the settings that an environment leads to."""
+
+    def read(names, **variables):
+        script = (
+            f"from aicontrol import settings as s; import json; print(json.dumps([getattr(s, n) for n in {names}]))"
+        )
+        return json.loads(run_python("-c", script, **variables).stdout)
+
+    return read
+
+
+@pytest.mark.parametrize(
+    ("variables", "debug"),
+    [
+        ({}, True),
+        ({"SECRET_KEY": KEY}, False),
+        ({"DATABASE_URL": DATABASE}, False),
+        ({"DATABASE_URL": DATABASE, "DEBUG": "on"}, True),
+        ({"DEBUG": "off"}, False),
+    ],
+)
+def test_debug_is_on_by_itself_only_in_a_bare_checkout(settings_of, variables, debug):
+    assert settings_of(["DEBUG"], **variables) == [debug]
+
+
+def test_a_check_of_a_bare_checkout_passes_and_starts_no_database(run_python, tmp_path):
+    result = run_python("manage.py", "check")
+
+    assert result.returncode == 0, result.stderr
+    assert [path.name for path in (tmp_path / "data").iterdir()] == ["secret_key"]
+
+
+def test_a_developers_secret_key_is_made_once_and_is_private(settings_of, tmp_path):
+    first, second = settings_of(["SECRET_KEY"]), settings_of(["SECRET_KEY"])
+
+    assert first == second
+    assert len(first[0]) >= 50
+    assert stat.S_IMODE((tmp_path / "data" / "secret_key").stat().st_mode) == 0o600
+
+
+@pytest.mark.parametrize(
+    ("variables", "ids"),
+    [
+        ({"DEBUG": "off"}, {"aicontrol.E001", "aicontrol.E002"}),
+        ({"SECRET_KEY": KEY}, {"aicontrol.E001"}),
+        ({"DEBUG": "off", "SECRET_KEY": KEY}, {"aicontrol.E001"}),
+        ({"DATABASE_URL": DATABASE}, {"aicontrol.E002"}),
+        ({"DATABASE_URL": DATABASE, "SECRET_KEY": " "}, {"aicontrol.E002"}),
+    ],
+)
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        (["manage.py", "check"], 1),
+        (["manage.py", "runworkers"], 1),
+        (["-c", "import aicontrol.wsgi"], CANNOT_LOAD),
+    ],
+)
+def test_a_server_without_database_or_key_does_not_start_and_says_why(run_python, variables, ids, arguments, code):
+    result = run_python(*arguments, **variables)
+
+    assert result.returncode == code
+    assert {part.strip("():,") for part in result.stderr.split() if "aicontrol.E" in part} == ids
+    assert "HINT" in result.stderr or "Set " in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_gunicorn_ends_rather_than_tries_again(run_python):
+    result = run_python("-m", "gunicorn", "--no-control-socket", "-b", "127.0.0.1:0", "aicontrol.wsgi", DEBUG="off")
+
+    assert result.returncode == CANNOT_LOAD
+    assert "aicontrol.E001" in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_a_web_server_takes_debug_only_from_who_asks_for_it(run_python):
+    by_chance = run_python("-c", "import aicontrol.wsgi")
+    on_purpose = run_python("-c", "import aicontrol.wsgi", DEBUG="on")
+
+    assert (by_chance.returncode, on_purpose.returncode) == (CANNOT_LOAD, 0)
+    assert "DEBUG is on" in by_chance.stderr
+
+
+def test_production_settings_pass_the_deployment_check(run_python):
+    result = run_python("manage.py", "check", "--deploy", "--fail-level", "WARNING", **PRODUCTION)
+
+    assert result.returncode == 0, result.stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("CAPTURE_CONCURRENCY", "many"),
+        ("CAPTURE_CONCURRENCY", "0"),
+        ("CAPTURE_CONCURRENCY", "1.5"),
+        ("CAPTURE_POLL", "nan"),
+        ("CAPTURE_GRACE", "-1"),
+        ("CAPTURE_LANE_LIMITS", "openai=x"),
+        ("CAPTURE_LANE_LIMITS", "nobody=3"),
+        ("DEBUG", "perhaps"),
+        ("DATABASE_URL", "mysql://someone:hidden@host/name"),
+        ("DATABASE_URL", "postgres://someone:hidden@host:port/name"),
+        ("DATABASE_URL", "hidden"),
+        ("SECURE_PROXY_SSL_HEADER", "HTTP_X_FORWARDED_PROTO"),
+        ("SECRET_KEY_FILE", "/not/there"),
+        ("LOG_LEVEL", "LOUD"),
+    ],
+)
+def test_a_bad_value_is_one_line_that_names_the_variable(run_python, name, value):
+    result = run_python("manage.py", "check", **{name: value})
+
+    assert result.returncode == CANNOT_RUN
+    assert result.stderr.count("\n") == 1
+    assert name in result.stderr
+    assert "hidden" not in result.stderr
+
+
+@pytest.mark.parametrize("url", [DATABASE, "postgres://someone@%2Fnot%2Fthere/name"])
+def test_a_database_that_is_away_is_one_line(run_python, url):
+    result = run_python("manage.py", "migrate", DATABASE_URL=url, SECRET_KEY=KEY)
+
+    assert result.returncode == CANNOT_RUN
+    assert result.stderr.startswith("manage.py: ")
+    assert result.stderr.count("\n") == 1
+    assert "hidden" not in result.stderr
+
+
+def test_an_embedded_database_that_cannot_be_used_is_one_line(run_python, tmp_path):
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "postgres").touch()
+
+    result = run_python("manage.py", "migrate")
+
+    assert result.returncode == CANNOT_RUN
+    assert result.stderr.startswith("manage.py: The embedded PostgreSQL")
+    assert result.stderr.count("\n") == 1
+
+
+def test_the_traceback_is_there_for_who_asks(run_python):
+    result = run_python("manage.py", "migrate", "--traceback", DATABASE_URL=DATABASE, SECRET_KEY=KEY)
+
+    assert result.stderr.startswith("Traceback")
+
+
+def test_the_environment_comes_before_the_file_and_the_file_before_the_demo(settings_of, tmp_path):
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "demo.env").write_text("SIMULATOR_URL=demo\nCAPTURE_POLL=7\nCAPTURE_GRACE=7\n")
+    (tmp_path / "env").write_text("CAPTURE_POLL=6\nCAPTURE_GRACE=6\n")
+    names = ["CAPTURE_GRACE", "CAPTURE_POLL", "SIMULATOR_URL"]
+
+    read = settings_of(names, AICONTROL_ENV=str(tmp_path / "env"), CAPTURE_GRACE="5")
+
+    assert read == [5, 6, "demo"]
+
+
+def test_a_server_does_not_read_what_a_demo_left(settings_of, tmp_path):
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "demo.env").write_text("SIMULATOR_URL=demo\n")
+
+    assert settings_of(["SIMULATOR_URL"], **PRODUCTION) == [""]
+
+
+def test_a_secret_can_come_from_a_file(settings_of, tmp_path):
+    (tmp_path / "key").write_text(KEY + "\n")
+    (tmp_path / "openai").write_text("sk-1\n")
+    files = {"SECRET_KEY_FILE": str(tmp_path / "key"), "OPENAI_API_KEY_FILE": str(tmp_path / "openai")}
+
+    assert settings_of(["SECRET_KEY", "CAPTURE_PROVIDER_KEYS"], **files) == [KEY, {"OPENAI_API_KEY": "sk-1"}]
+
+
+def test_lane_limits_that_are_not_said_have_their_defaults(settings_of):
+    limits = {"openai": 20, "perplexity": 3, "gemini": 20, "serpapi": 10}
+
+    assert settings_of(["CAPTURE_LANE_LIMITS"], CAPTURE_LANE_LIMITS=" perplexity = 3 ") == [limits]
+
+
+def test_provider_keys_are_hidden_on_error_pages():
+    shown = SafeExceptionReporterFilter().get_safe_settings()
+
+    assert hasattr(settings, "CAPTURE_PROVIDER_KEYS")
+    assert shown["CAPTURE_PROVIDER_KEYS"] == SafeExceptionReporterFilter.cleansed_substitute
+
+
+@pytest.mark.django_db
+def test_the_embedded_database_says_who_is_connected():
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT application_name FROM pg_stat_activity WHERE pid = pg_backend_pid()")
+        assert cursor.fetchone()[0].startswith("aicontrol")
+
+
+def test_the_example_names_every_variable_and_changes_nothing(run_python):
+    """Settings read variables by name, as in `env.text("NAME")`; some names are put together."""
+    example = (CHECKOUT / ".env.example").read_text()
+    read = re.findall(r'env\.\w+\(\s*"([A-Z_]+)"', (CHECKOUT / "aicontrol" / "settings.py").read_text())
+    set_by_us = {"AICONTROL_PROCESS"}
+
+    assert [name for name in read if f"{name}=" not in example and name not in set_by_us] == []
+    assert run_python("manage.py", "check", AICONTROL_ENV=str(CHECKOUT / ".env.example")).returncode == 0
