@@ -195,7 +195,7 @@ CAPTURE_LANE_LIMITS = env.wholes(
 CAPTURE_PROVIDER_KEYS = {
     name: value
     for prefix in ("OPENAI", "PERPLEXITY", "GEMINI", "SERPAPI")
-    for name in (f"{prefix}_API_KEY", f"{prefix}_BASE_URL", f"{prefix}_MODEL")
+    for name in (f"{prefix}_{part}" for part in ("API_KEY", "BASE_URL", "MODEL", "API"))
     if (value := env.text(name))
 }
 # Systems without a key are asked at the simulator, if there is one.

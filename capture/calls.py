@@ -55,6 +55,24 @@ class Result:
     seconds: float
 
 
+@dataclass(frozen=True, slots=True)
+class Resolved:
+    """Where a source's redirect leads; `url` is None when that could not be found out."""
+
+    attempt: UUID
+    redirect: str
+    url: str | None
+
+
+def resolve(provider: Provider, attempt: UUID, redirect: str) -> Resolved:
+    """Find out where a source of an answer is. Never raises; there is one try, since nothing depends on it."""
+    try:
+        return Resolved(attempt, redirect, provider.resolve(redirect))
+    except Exception:
+        log.exception("attempt %s: an error of our own with a source", attempt)
+        return Resolved(attempt, redirect, None)
+
+
 def exchange(provider: Provider, ticket: Ticket) -> Result:
     """Start the ticket's call or look after it. Never raises."""
     began = time.monotonic()

@@ -6,11 +6,13 @@ repeated and leaves the same rows.
 
 from __future__ import annotations
 
+from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
 from urllib.parse import urlsplit
 from uuid import UUID
 
+from django.db import transaction
 from django.db.models import Max, Sum
 
 from capture.calls import Ticket
@@ -31,6 +33,11 @@ from capture.providers.replies import (
     Refused,
     Source,
 )
+
+FREE = Cost(Decimal(0), Basis.COMPUTED)
+
+# A system that tells when it made an answer tells it by its own clock.
+CLOCK_SLACK = timedelta(seconds=60)
 
 
 def begin_attempt(ticket: Ticket, worker: UUID, account: Account) -> None:
@@ -91,13 +98,62 @@ def charge(job: CaptureJob, attempt: UUID, cost: Cost | None) -> None:
 
 
 def keep_reply(job: CaptureJob, attempt: UUID, reply: FinalReply) -> None:
-    """Keep what a call ended with, in place of an earlier capture that holds no answer."""
+    """Keep what a call ended with, in place of an earlier capture that holds no answer, and what it cost.
+
+    A copy from the system's cache is free; it points to the capture it copies, where that is ours.
+    """
+    tried = Attempt.objects.get(pk=attempt)
+    original = _original(job, tried, reply)
+    copied = original is not None or _is_copy(reply, tried.started_at)
+    charge(job, attempt, FREE if copied else reply.cost)
     outcome, reason, text = _told_apart(reply)
-    capture = _keep(job, attempt=attempt, outcome=outcome, reason=reason, text=text, model=reply.model)
-    if isinstance(reply, Answered):
+    capture = _keep(
+        job,
+        attempt=attempt,
+        outcome=outcome,
+        reason=reason,
+        text=text,
+        model=reply.model,
+        cached=copied,
+        copy_of=original,
+    )
+    if isinstance(reply, Answered) and capture.attempt == attempt:
         SourceRow.objects.bulk_create(
             _source_row(capture, position, source) for position, source in enumerate(reply.sources, start=1)
         )
+
+
+def _is_copy(reply: FinalReply, asked_at: datetime) -> bool:
+    """Whether a reply was made before it was asked for; the system's clock may differ a little from ours."""
+    return reply.made_at is not None and reply.made_at < asked_at - CLOCK_SLACK
+
+
+def _original(job: CaptureJob, tried: Attempt, reply: FinalReply) -> Capture | None:
+    """Our own answer that a system gave again: such a system gives its id again as well."""
+    if reply.made_at is None or not tried.remote_id:
+        return None
+    same = Capture.objects.originals().filter(provider=job.provider, remote_id=tried.remote_id)
+    return same.exclude(**_place(job)).order_by("pk").first()
+
+
+def move_source(attempt: UUID, redirect: str, url: str) -> None:
+    """A source of an attempt's answer turned out to be another page than a redirect: keep that page, once.
+
+    Arguments:
+        redirect: the address as the system gave it.
+        url: the page that it leads to.
+    """
+    sources = SourceRow.objects.filter(capture__attempt=attempt)
+    with transaction.atomic():
+        source = sources.filter(raw_url=redirect).exclude(url=url).first()
+        twin = sources.filter(url=url).first()
+        if source and twin:
+            twin.cited = twin.cited or source.cited
+            twin.spans = sorted([*twin.spans, *source.spans])
+            twin.save(update_fields=["cited", "spans"])
+            source.delete()
+        elif source:
+            sources.filter(pk=source.pk).update(url=url, domain=host_of(url))
 
 
 def keep_failure(job: CaptureJob, attempt: UUID | None, error: ProviderError) -> None:
@@ -133,6 +189,8 @@ def _keep(
     text: str = "",
     detail: str = "",
     model: str = "",
+    cached: bool = False,
+    copy_of: Capture | None = None,
 ) -> Capture:
     if held := Capture.objects.answered().filter(**_place(job)).first():
         return held  # an answer is never overwritten
@@ -145,6 +203,7 @@ def _keep(
             "team_id": job.team_id,
             "of_check_id": job.of_check_id,
             "attempt": attempt,
+            "remote_id": (own.remote_id or "") if own else "",
             "outcome": outcome,
             "reason": reason,
             "detail": detail,
@@ -156,6 +215,8 @@ def _keep(
             "cost": _spent(tries),
             "simulated": own.simulated if own else any(each.simulated for each in tries),
             "answered_at": now,
+            "cached": cached,
+            "copy_of": copy_of,
         },
     )
     capture.sources.all().delete()
@@ -171,13 +232,19 @@ def _spent(tries: list[Attempt]) -> Decimal:
     return charges.aggregate(sum=Sum("amount"))["sum"] or Decimal(0)
 
 
+def host_of(url: str) -> str:
+    """The host of an address, as sources are counted: without `www.`."""
+    return (urlsplit(url).hostname or "").removeprefix("www.")
+
+
 def _source_row(capture: Capture, position: int, source: Source) -> SourceRow:
     return SourceRow(
         capture=capture,
         position=position,
         url=source.url,
         raw_url=source.raw_url,
-        domain=(urlsplit(source.url).hostname or "").removeprefix("www."),
+        # The host of a redirect is the system's own, and says nothing about the page.
+        domain=source.domain or ("" if source.redirect else host_of(source.url)),
         title=source.title,
         cited=source.cited,
         spans=[list(span) for span in source.spans],

@@ -42,7 +42,7 @@ from django.db import OperationalError, connection, transaction
 from django.db.models import Exists, Min, OuterRef, Q
 from psycopg.errors import LockNotAvailable
 
-from capture import lanes, ledger, tickets
+from capture import lanes, ledger, systems, tickets
 from capture.calls import Ticket
 from capture.models import Attempt, Brand, Capture, CaptureJob, Check, Outcome, Prompt, Status, Team
 from capture.models.brands import remember_competitors
@@ -85,9 +85,9 @@ def enqueue(
         )
         if created:
             prompts = Prompt.objects.bulk_create(_prompts(order, check))
-            CaptureJob.objects.bulk_create(_jobs(order, check, prompts, estimates), batch_size=AT_ONCE)
+            jobs = CaptureJob.objects.bulk_create(_jobs(order, check, prompts, estimates), batch_size=AT_ONCE)
     if created:
-        log.info("check %s: %s jobs enqueued", check.uuid, len(prompts) * len(order.providers) * order.samples)
+        log.info("check %s: %s jobs enqueued", check.uuid, len(jobs))
     return check, created
 
 
@@ -123,6 +123,8 @@ def _jobs(
     for sample in range(1, order.samples + 1):
         for prompt in prompts:
             for slug in order.providers:
+                if sample > systems.samples_of(slug, order.samples):
+                    continue
                 yield CaptureJob(
                     team_id=check.team_id,
                     of_check=check,
@@ -280,7 +282,6 @@ def complete(ticket: Ticket, reply: FinalReply) -> bool:
         if done:
             job = _locked(ticket)
             ledger.end_attempt(ticket.attempt)
-            ledger.charge(job, ticket.attempt, reply.cost)
             ledger.keep_reply(job, ticket.attempt, reply)
     here = done or Capture.objects.filter(attempt=ticket.attempt).exists()
     return _told(ticket, f"done: {type(reply).__name__.lower()}", here)

@@ -38,6 +38,28 @@ WORDS = {
     "no_message": "the reply held no text",
     "function_call": "the reply held no text",
     "requires_action": "the system wanted something other than an answer",
+    "no_results": "the system found nothing to say",
+    "no_candidates": "the reply held no text",
+    "daily_quota": "this account's questions for today are used up",
+    "no_quota": "this account has no quota for the model",
+    "resource_exhausted": "too many questions at once for this account",
+    "unavailable": "the system was not available",
+    "api_key_invalid": "the key was refused",
+    "out_of_searches": "the account has no searches left",
+    "missing_parameter": "the system does not take this question",
+    "unsupported_parameter": "the system does not take this question",
+    "budget_exceeded": "cut off at the call's budget",
+    "idle": "the call came to a stop without an answer",
+    "requires_continuation": "cut off; the system would have gone on",
+    "safety": "stopped by the system's safety filter",
+    "recitation": "stopped for repeating protected text",
+    "language": "the system does not answer in this language",
+    "blocklist": "stopped by the system's list of words",
+    "prohibited_content": "stopped by the system's content filter",
+    "content_blocked": "stopped by the system's content filter",
+    "spii": "stopped for personal data",
+    "model_armor": "stopped by the system's content filter",
+    "other": "the system gave no reason",
     "unreachable": "the system could not be reached",
     "timeout": "no reply in time; it may have been charged",
     "connection_lost": "the connection broke before the reply; it may have been charged",
@@ -57,4 +79,5 @@ WORDS = {
 
 def in_words(reason: str) -> str:
     """The phrase for a reason; one that nobody has put into words yet is shown as it is named."""
-    return WORDS.get(reason) or reason.replace("_", " ")
+    # Gemini shouts its reasons.
+    return WORDS.get(reason.lower()) or reason.replace("_", " ").lower()

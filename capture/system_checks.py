@@ -13,6 +13,8 @@ from django.conf import settings
 from django.core.checks import CheckMessage, Error, register
 from django.core.exceptions import ImproperlyConfigured
 
+from capture import systems
+
 DEPLOYMENT = "deployment"
 
 
@@ -44,4 +46,14 @@ def secret_key_is_set(app_configs: Sequence[AppConfig] | None, **_: Any) -> list
                 id="aicontrol.E002",
             )
         ]
+    return []
+
+
+@register(DEPLOYMENT)
+def providers_are_right(app_configs: Sequence[AppConfig] | None, **_: Any) -> list[CheckMessage]:
+    """An address or a key that cannot be right is told at the start, and not by every question's failing."""
+    try:
+        systems.configured()
+    except ValueError as error:
+        return [Error(str(error), hint="Set it as .env.example says.", id="aicontrol.E003")]
     return []

@@ -16,10 +16,29 @@ from capture.providers.transport import HttpTransport
 
 
 @cache
+def _transport() -> HttpTransport:
+    return HttpTransport(deadline=settings.CAPTURE_EXCHANGE_DEADLINE)
+
+
+@cache
 def configured() -> Mapping[str, Provider]:
     """The providers that can be asked, by slug, in the registry's order."""
-    transport = HttpTransport(deadline=settings.CAPTURE_EXCHANGE_DEADLINE)
-    return MappingProxyType(registry.configure(settings.CAPTURE_PROVIDER_KEYS, settings.SIMULATOR_URL, transport))
+    keys, simulator = settings.CAPTURE_PROVIDER_KEYS, settings.SIMULATOR_URL
+    return MappingProxyType(registry.configure(keys, simulator, _transport()))
+
+
+def close() -> None:
+    """Let go of all connections to the systems; the next use reads the settings again."""
+    if configured.cache_info().currsize:
+        _transport().close()
+    configured.cache_clear()
+    _transport.cache_clear()
+
+
+def samples_of(slug: str, wanted: int) -> int:
+    """How often one question is asked of a system in one check: as often as is wanted, or as it makes sense."""
+    provider = registry.by_slug.get(slug)
+    return min(wanted, provider.most_samples or wanted) if provider else wanted
 
 
 def estimates() -> dict[str, Decimal]:
@@ -29,7 +48,7 @@ def estimates() -> dict[str, Decimal]:
 
 def _forget(*, setting: str, **_: object) -> None:
     if setting in {"CAPTURE_PROVIDER_KEYS", "SIMULATOR_URL", "CAPTURE_EXCHANGE_DEADLINE"}:
-        configured.cache_clear()
+        close()
 
 
 setting_changed.connect(_forget)

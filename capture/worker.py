@@ -19,15 +19,17 @@ from dataclasses import dataclass
 from queue import Empty, SimpleQueue
 from random import Random
 from types import FrameType
+from typing import Any
 from uuid import UUID, uuid4
 
 from django.db import InterfaceError, OperationalError, connection
 from django.dispatch import Signal
 
-from capture import calls, heartbeat, queue, retry
-from capture.calls import Result, Ticket
+from capture import calls, heartbeat, ledger, queue, retry
+from capture.calls import Resolved, Result, Ticket
 from capture.models import CaptureJob
 from capture.providers.base import Provider
+from capture.providers.replies import Answered
 
 log = logging.getLogger(__name__)
 
@@ -35,6 +37,7 @@ log = logging.getLogger(__name__)
 about_to_serve = Signal()
 
 LAST_MOMENT = 2.0  # seconds for the hand-back after a second signal
+MOST_RESOLVING = 200  # redirects waiting to be looked up; more are left as they are
 DATABASE_PAUSE = 2.0  # seconds between tries while the database is away, before jitter
 
 
@@ -45,6 +48,9 @@ def close_connection() -> None:
 
 class Stop:
     """In the mailbox: somebody wants this worker to end."""
+
+
+Message = Result | Resolved | Stop
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +83,7 @@ class Worker:
         random: Random | None = None,
     ) -> None:
         self.id = uuid4()
-        self.mailbox: SimpleQueue[Result | Stop] = SimpleQueue()
+        self.mailbox: SimpleQueue[Message] = SimpleQueue()
         self._providers = providers
         self._pace = pace
         self._limits = limits
@@ -87,6 +93,10 @@ class Worker:
         self._claimed: list[Ticket] = []
         self._seated: dict[UUID, Ticket] = {}
         self._results: list[Result] = []
+        # Sources are followed up one at a time, beside the seats: no answer waits for it.
+        self._resolver = ThreadPoolExecutor(1, thread_name_prefix="resolver")
+        self._resolving = 0
+        self._resolved: list[Resolved] = []
         self._stops = 0
         self._signals = 0
         self._stop_at: float | None = None
@@ -116,6 +126,7 @@ class Worker:
         """All that there is to do now."""
         self.register()
         self.record()
+        self.settle_sources()
         self.beat()
         if self.stopping:
             self.hand_back()
@@ -137,13 +148,16 @@ class Worker:
         """Wait for the next thing to happen, and sort what has arrived."""
         message = self._next_message(self._patience())
         while message is not None:
-            if isinstance(message, Stop):
-                self._begin_to_stop()
-            else:
-                self._results.append(message)
+            match message:
+                case Stop():
+                    self._begin_to_stop()
+                case Resolved():
+                    self._resolved.append(message)
+                case Result():
+                    self._results.append(message)
             message = self._next_message(0)
 
-    def _next_message(self, patience: float) -> Result | Stop | None:
+    def _next_message(self, patience: float) -> Message | None:
         try:
             return self.mailbox.get(timeout=patience) if patience > 0 else self.mailbox.get_nowait()
         except Empty:
@@ -249,8 +263,9 @@ class Worker:
         self._seated[ticket.attempt] = ticket
         self._pool.submit(self._exchange, provider, ticket).add_done_callback(self._post)
 
-    def _post(self, done: Future[Result]) -> None:
-        self.mailbox.put(done.result())
+    def _post(self, done: Future[Any]) -> None:
+        if not done.cancelled():
+            self.mailbox.put(done.result())
 
     def record(self) -> bool:
         """Write down what has come back; says whether there was anything."""
@@ -287,11 +302,31 @@ class Worker:
             case retry.Wait(remote_id, after, reason):
                 queue.wait(ticket, remote_id, after, reason)
             case retry.Complete(reply):
-                queue.complete(ticket, reply)
+                if queue.complete(ticket, reply) and isinstance(reply, Answered):
+                    self._follow_up(ticket, reply)
             case retry.AskAgain(error, after):
                 queue.ask_again(ticket, error, after)
             case retry.GiveUp(error, live):
                 queue.fail(ticket, error, live=live)
+
+    def _follow_up(self, ticket: Ticket, answer: Answered) -> None:
+        """Have the redirects among an answer's sources looked up, unless many wait already."""
+        for source in answer.sources:
+            if source.redirect and self._resolving < MOST_RESOLVING:
+                self._resolving += 1
+                provider = self._providers[ticket.provider]
+                self._resolver.submit(calls.resolve, provider, ticket.attempt, source.raw_url).add_done_callback(
+                    self._post
+                )
+
+    def settle_sources(self) -> None:
+        """Write down where redirects lead."""
+        while self._resolved:
+            found = self._resolved[0]
+            if found.url:
+                ledger.move_source(found.attempt, found.redirect, found.url)
+            self._resolved.pop(0)
+            self._resolving -= 1
 
     # ------------------------------------------------------------------------------------------------- stopping
 
@@ -335,6 +370,7 @@ class Worker:
         left = len(self._seated)
         with self._surviving_the_database():
             heartbeat.close(self.id)
+        self._resolver.shutdown(wait=False, cancel_futures=True)
         self._pool.shutdown(wait=not left, cancel_futures=True)
         log.info("worker %s: ended%s", self.id, f" with {left} exchanges in flight" if left else "")
         return not self._in_hand()

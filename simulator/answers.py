@@ -1,7 +1,8 @@
 """What is said: composed from the question, the same for the same seed, system, prompt and sample.
 
 An answer here is blocks of sentences, each with the pages that it rests on. How a citation looks in the
-text, and where its address stands, is a system's own business: it brings the mark, `markdown` places it.
+text, and where its address stands, is a system's own business: it brings the mark, `markdown` places it;
+or it has no marks, and tells by `spans` which words rest on which page.
 """
 
 import random
@@ -50,6 +51,15 @@ class Mark:
     page: int
 
 
+@dataclass(frozen=True)
+class Span:
+    """A sentence that rests on pages."""
+
+    start: int
+    end: int
+    pages: tuple[int, ...]
+
+
 def compose(seed: int, system: str, prompt: str, sample: int, *, searches: bool = True) -> Answer:
     chance = dice(seed, system, prompt, sample, "answer")
     subject = read_question(prompt)
@@ -62,23 +72,41 @@ def compose(seed: int, system: str, prompt: str, sample: int, *, searches: bool 
 def markdown(answer: Answer, mark: Callable[[Page, int], str], gap: str) -> tuple[str, list[Mark]]:
     """The text, and where in it the marks stand, in characters. `mark` gets a page and its number from 1."""
     text, marks = "", []
-    for block in answer.blocks:
-        text += _separator(text, block) + block.kind.value
-        for position, sentence in enumerate(block.sentences):
-            text += (" " if position else "") + sentence.text
-            for page in sentence.cites:
-                text += gap
-                start = len(text)
-                text += mark(answer.pages[page], page + 1)
-                marks.append(Mark(start, len(text), page))
+    for before, sentence in _sentences(answer):
+        text += before + sentence.text
+        for page in sentence.cites:
+            text += gap
+            start = len(text)
+            text += mark(answer.pages[page], page + 1)
+            marks.append(Mark(start, len(text), page))
     return text, marks
 
 
-def _separator(text: str, block: Block) -> str:
-    if not text:
+def spans(answer: Answer) -> tuple[str, list[Span]]:
+    """The text without any marks, and the sentences that rest on pages, in characters."""
+    text, found_spans = "", []
+    for before, sentence in _sentences(answer):
+        text += before
+        start = len(text)
+        text += sentence.text
+        if sentence.cites:
+            found_spans.append(Span(start, len(text), sentence.cites))
+    return text, found_spans
+
+
+def _sentences(answer: Answer) -> Iterator[tuple[str, Sentence]]:
+    """Each with what stands before it."""
+    last: Kind | None = None
+    for block in answer.blocks:
+        for position, sentence in enumerate(block.sentences):
+            yield " " if position else _separator(last, block.kind) + block.kind.value, sentence
+        last = block.kind
+
+
+def _separator(last: Kind | None, kind: Kind) -> str:
+    if last is None:
         return ""
-    last_line = text.rpartition("\n")[2]
-    return "\n" if block.kind is Kind.ITEM and last_line.startswith(Kind.ITEM.value) else "\n\n"
+    return "\n" if last is kind is Kind.ITEM else "\n\n"
 
 
 # who is named
@@ -177,6 +205,50 @@ def _queries(chance: random.Random, subject: Subject) -> tuple[str, ...]:
         queries.append(f"{subject.brands[0]} {label} review")
     return tuple(chance.sample(queries, chance.randint(1, 2)))
 
+
+# what a reader of citations must survive
+
+ODD = Answer(
+    blocks=(
+        Block(
+            Kind.PARAGRAPH,
+            (
+                Sentence("🧴 Крем Дермалюна хвалят чаще всего.", (0,)),
+                Sentence("Café Montelumo – à la carte – comes second. 👩‍👩‍👧‍👦", (1,)),
+                Sentence("Both last long.", (0, 1)),
+            ),
+        ),
+        Block(
+            Kind.ITEM,
+            (Sentence("**Дермалюна** feels light.", (2,)), Sentence("It is the e\u0301lite choice ☕.", (2, 3))),
+        ),
+        Block(Kind.ITEM, (Sentence("**Peelwood** is cheaper 💶.", (4,)), Sentence("Prices change.", (6,)))),
+        Block(Kind.PARAGRAPH, (Sentence("皮肤科医生也推荐它。", (5, 0)), Sentence("No source says so."))),
+    ),
+    pages=(
+        Page(
+            "https://www.marktblick.example/creme?srsltid=AfmBOoInvented",
+            "marktblick.example",
+            "Обзор",
+            "",
+        ),
+        Page("https://WWW.Marktblick.example/creme?utm_source=newsletter", "marktblick.example", "Marktblick", ""),
+        Page("https://forumhaus.example/t/крем/4711", "", "", ""),
+        Page(
+            "https://translate.google.com/translate?u=https://brightreview.example/best&hl=de&sl=en&tl=de&client=sge",
+            "brightreview.example",
+            "Die beste Creme",
+            "",
+        ),
+        Page("https://www.google.com/goto?url=CAESInvented", "testbench.example", "Our long test", ""),
+        Page("https://www.google.com/searchviewer/10?svid=CAwInvented", "google.com", "Peelwood", ""),
+        Page("https://www.google.com/search?q=price+of+Peelwood", "google.com", "Prices of Peelwood", ""),
+        Page("https://www.marktblick.example/creme?srsltid=AfmBOoAgain", "marktblick.example", "Обзор", ""),
+    ),
+    queries=("лучший крем", "best cream 2026"),
+)
+"""One page under several addresses, addresses of a search engine's own, no titles, and text of which a character
+takes one to four bytes."""
 
 # what a page must survive
 

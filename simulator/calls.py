@@ -39,6 +39,9 @@ class Call:
     finish_as: JSON | None = None
     """The fields of the final body that a script asked for."""
     cancelled_at: float | None = None
+    charged: bool = True
+    cache: str = ""
+    """Who asks with the same word within the hour gets this call. Empty: nobody."""
 
     def state(self, now: float) -> State:
         if self.cancelled_at is not None:

@@ -3,6 +3,8 @@
 import threading
 import time
 
+HOUR_S = 3600.0
+
 
 class Clock:
     def __init__(self) -> None:

@@ -1,13 +1,13 @@
 """`/__control__/`: what a test reads and orders. No AI system has these paths.
 
-GET    counts    starts, charges, calls in hand, polls
+GET    counts    starts, charges, answers from a cache, calls in hand, polls, redirects followed
 GET    script    the steps, with what is left of each
 POST   script    adds steps
 DELETE script    drops all steps
 POST   reset     forgets calls, counts and script
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping
 
 from simulator.clock import Clock
 from simulator.exchange import Reply, Request, json_reply
@@ -18,7 +18,8 @@ from simulator.store import Store
 class Control:
     prefix = "/__control__/"
 
-    def __init__(self, store: Store, script: Script, clock: Clock, systems: Sequence[str]) -> None:
+    def __init__(self, store: Store, script: Script, clock: Clock, systems: Mapping[str, Collection[str]]) -> None:
+        """`systems`: the shapes of each."""
         self._store = store
         self._script = script
         self._clock = clock

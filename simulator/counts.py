@@ -1,7 +1,8 @@
 """What was asked of each system and what it charged: the figures that tests of "exactly once" compare.
 
 A *start* is a start call that reached the simulator, whatever became of it. A *charge* is one that was
-accepted: it would be on the bill, also when the client never saw the reply.
+accepted: it would be on the bill, also when the client never saw the reply. A start that a call from before
+answers is *cached*: no charge, and no new call.
 """
 
 import heapq
@@ -37,6 +38,14 @@ class Tally:
             "by_run": dict(self.by_run),
             "by_key": dict(self.by_key),
         }
+
+
+@dataclass(frozen=True)
+class Usage:
+    """What was charged to one account, which several systems can share."""
+
+    total: int
+    last_hour: int
 
 
 class InHand:
@@ -75,8 +84,10 @@ class InHand:
 class SystemCounts:
     starts: Tally = field(default_factory=Tally)
     charges: Tally = field(default_factory=Tally)
+    cached: Tally = field(default_factory=Tally)
     in_hand: InHand = field(default_factory=InHand)
     polls: int = 0
+    redirects: int = 0
 
 
 class Counts:
@@ -92,9 +103,11 @@ class Counts:
         return {
             "starts": {slug: counts.starts.as_json() for slug, counts in each},
             "charges": {slug: counts.charges.as_json() for slug, counts in each},
+            "cached": {slug: counts.cached.as_json() for slug, counts in each},
             "in_hand": self.all_in_hand.settle(now),
             "max_in_hand": self.all_in_hand.most,
             "polls": sum(counts.polls for _, counts in each),
+            "redirects": sum(counts.redirects for _, counts in each),
             "by_system": {slug: _flow(counts, now) for slug, counts in each},
         }
 

@@ -29,6 +29,14 @@ class Request:
             return {}
         return value if isinstance(value, dict) else {}
 
+    def parameters(self) -> dict[str, str]:
+        """The query with one value a name: of several, the last."""
+        return {name: values[-1] for name, values in self.query.items() if values}
+
+    def origin(self) -> str:
+        """Where the client found us."""
+        return f"http://{self.headers.get('host', '127.0.0.1')}"
+
 
 @dataclass(frozen=True)
 class Reply:

@@ -5,7 +5,7 @@ from email.utils import formatdate
 from typing import Any
 
 from simulator.exchange import RESET, Reply, encode
-from simulator.script import ENDING_SHAPES, INSTEAD_SHAPES, Do, Response
+from simulator.script import INSTEAD_SHAPES, Do, Response
 from simulator.systems.base import System
 
 DEFAULT_WAIT_S = 1.0
@@ -17,19 +17,20 @@ def instead(system: System, do: Do, now: float) -> Reply | None:
         return RESET
     if do.respond:
         return _as_told(do.respond)
-    if do.shape in INSTEAD_SHAPES:
-        return _shaped(system, do.shape or "", DEFAULT_WAIT_S if do.wait_s is None else do.wait_s, now)
-    return None
+    wait_s = DEFAULT_WAIT_S if do.wait_s is None else do.wait_s
+    if do.shape is not None and do.shape in system.own_errors:
+        return system.own_errors[do.shape](wait_s)
+    return _shaped(system, do.shape, wait_s, now) if do.shape in INSTEAD_SHAPES else None
 
 
-def changes(do: Do, now: float) -> dict[str, Any]:
+def changes(system: System, do: Do, now: float) -> dict[str, Any]:
     """What the step changes about the call itself."""
     changed: dict[str, Any] = {}
     if do.holds:
         changed["due_at"] = None if do.pending_for_s is None else now + do.pending_for_s
     if do.finish_as is not None:
         changed["finish_as"] = do.finish_as
-    if do.shape in ENDING_SHAPES:
+    if do.shape in system.endings:
         changed["shape"] = do.shape
     return changed
 
@@ -54,7 +55,7 @@ def _as_told(response: Response) -> Reply:
     return Reply(response.status, {"content-type": kind, **given}, body)
 
 
-def _shaped(system: System, shape: str, wait_s: float, now: float) -> Reply:
+def _shaped(system: System, shape: str | None, wait_s: float, now: float) -> Reply:
     match shape:
         case "rate_limit_header":
             return system.rate_limited("").with_headers({"retry-after": f"{wait_s:g}"})

@@ -4,12 +4,13 @@
      {"system": "perplexity", "call": "poll", "times": null, "prompt_contains": "espresso",
       "do": {"shape": "html_502"}}]
 
-A call is caught by the first step that fits it and is neither used up nor still skipping.
+A call is caught by the first step that fits it and is neither used up nor still skipping. Besides starts and
+polls, steps catch `redirect` (a link of Gemini's that is followed) and `other` (model lists, an account's state).
 `delay_s`, `pending_for_s` and `trickle` are real seconds: `--speed` does not touch them.
 """
 
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -31,12 +32,26 @@ INSTEAD_SHAPES = (
 BODY_SHAPES = ("truncated", "empty")
 """The work is accepted and charged; its reply arrives unusable under a 200."""
 
-ENDING_SHAPES = ("failed", "refusal", "incomplete", "blocked", "no_text", "hostile")
+ENDING_SHAPES = (
+    "failed",
+    "refusal",
+    "incomplete",
+    "blocked",
+    "no_text",
+    "hostile",
+    "no_citations",
+    "odd_citations",
+)
 """The call is accepted, runs its time and ends so."""
 
 SHAPES = INSTEAD_SHAPES + BODY_SHAPES + ENDING_SHAPES
+"""What every system has. Some have shapes of their own besides, which only a step for that system may order."""
+
+NAME_A_WAIT = ("rate_limit_", "quota_minute", "quota_day")
+"""How the shapes begin that take a `wait_s`."""
+
 DROPS = ("before_accept", "after_accept")
-CALLS = ("start", "poll")
+CALLS = ("start", "poll", "redirect", "other")
 ACTIONS = ("respond", "drop", "delay_s", "cut_body", "trickle", "pending_for_s", "finish_as", "shape")
 
 
@@ -67,7 +82,7 @@ class Do:
     finish_as: JSON | None = None
     shape: str | None = None
     wait_s: float | None = None
-    """With a rate-limit shape: the wait that it names."""
+    """With a shape of a limit: the wait that it names."""
 
 
 NORMALLY = Do()
@@ -130,23 +145,28 @@ class Script:
 # reading
 
 
-def read_script(raw: Any, systems: Iterable[str]) -> list[Step]:
+def read_script(raw: Any, systems: Mapping[str, Collection[str]]) -> list[Step]:
+    """`systems`: the shapes of each."""
     if not isinstance(raw, list):
         raise ScriptError("a script is a JSON list of steps")
-    return [_step(item, f"step {number}", tuple(systems)) for number, item in enumerate(raw, start=1)]
+    return [_step(item, f"step {number}", systems) for number, item in enumerate(raw, start=1)]
 
 
-def _step(raw: Any, where: str, systems: tuple[str, ...]) -> Step:
+def _step(raw: Any, where: str, systems: Mapping[str, Collection[str]]) -> Step:
     _fields(raw, where, ("system", "call", "times", "after", "prompt_contains", "do"))
     system, contains = raw.get("system"), raw.get("prompt_contains")
     if system is not None:
-        _one_of(system, f"{where}: system", systems)
+        _one_of(system, f"{where}: system", tuple(systems))
     if contains is not None and not isinstance(contains, str):
         raise ScriptError(f"{where}: prompt_contains is a string")
+    do = _do(raw.get("do"), f"{where}: do", SHAPES if system is None else systems[system])
+    call = _one_of(raw.get("call"), f"{where}: call", CALLS)
+    if call not in ("start", "poll") and (do.holds or do.finish_as is not None or do.shape in ENDING_SHAPES):
+        raise ScriptError(f"{where}: do: no call is there to be held up or ended")
     return Step(
-        do=_do(raw.get("do"), f"{where}: do"),
+        do=do,
         raw=raw,
-        call=_one_of(raw.get("call"), f"{where}: call", CALLS),
+        call=call,
         system=system,
         prompt_contains=contains,
         skips_left=_count(raw.get("after", 0), f"{where}: after"),
@@ -154,17 +174,17 @@ def _step(raw: Any, where: str, systems: tuple[str, ...]) -> Step:
     )
 
 
-def _do(raw: Any, where: str) -> Do:
+def _do(raw: Any, where: str, shapes: Collection[str]) -> Do:
     _fields(raw, where, (*ACTIONS, "wait_s"))
     actions = [name for name in ACTIONS if name in raw]
     if len(actions) != 1:
         raise ScriptError(f"{where}: exactly one of {', '.join(ACTIONS)}, not {', '.join(actions) or 'none'}")
-    if "wait_s" in raw and not str(raw.get("shape")).startswith("rate_limit_"):
-        raise ScriptError(f"{where}: wait_s goes with a rate_limit_ shape only")
-    return _action(actions[0], raw, where)
+    if "wait_s" in raw and not str(raw.get("shape")).startswith(NAME_A_WAIT):
+        raise ScriptError(f"{where}: wait_s goes with a shape of a limit only")
+    return _action(actions[0], raw, where, shapes)
 
 
-def _action(name: str, raw: JSON, where: str) -> Do:
+def _action(name: str, raw: JSON, where: str, shapes: Collection[str]) -> Do:
     value, where_value = raw[name], f"{where}.{name}"
     match name:
         case "respond":
@@ -184,7 +204,7 @@ def _action(name: str, raw: JSON, where: str) -> Do:
             return Do(finish_as=value)
         case _:
             wait_s = _number(raw["wait_s"], f"{where}.wait_s") if "wait_s" in raw else None
-            return Do(shape=_one_of(value, where_value, SHAPES), wait_s=wait_s)
+            return Do(shape=_one_of(value, where_value, shapes), wait_s=wait_s)
 
 
 def _response(raw: Any, where: str) -> Response:
@@ -207,7 +227,7 @@ def _fields(raw: Any, where: str, allowed: tuple[str, ...] | None = None) -> Non
         raise ScriptError(f"{where}: unknown {', '.join(unknown)}; known are {', '.join(allowed or ())}")
 
 
-def _one_of(value: Any, where: str, allowed: tuple[str, ...]) -> str:
+def _one_of(value: Any, where: str, allowed: Collection[str]) -> str:
     if not isinstance(value, str) or value not in allowed:
         raise ScriptError(f"{where}: {value!r} is none of {', '.join(allowed)}")
     return value

@@ -7,11 +7,12 @@ a restart finds cannot differ from what was there.
 import dataclasses
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from typing import Any
 
 from simulator.calls import Call
-from simulator.counts import PROMPT_SHOWN, Counts
+from simulator.clock import HOUR_S
+from simulator.counts import PROMPT_SHOWN, Counts, Usage
 from simulator.exchange import JSON
 from simulator.journal import Journal
 
@@ -32,16 +33,38 @@ class Store:
             about = {"system": system, "prompt": prompt[:PROMPT_SHOWN], "run": run, "key": key}
             self._record({"event": "start", **about})
 
-    def accept(self, make: Callable[[int], Call], run: str | None, key: str, system: str, prompt: str) -> Call:
-        """`make` gets the number of the sample, which is given out and taken in one step."""
+    def accept(
+        self,
+        make: Callable[[int], Call],
+        run: str | None,
+        key: str,
+        system: str,
+        prompt: str,
+        *,
+        cached_since: float | None = None,
+    ) -> Call:
+        """`make` gets the number of the sample, which is given out and taken in one step.
+
+        `cached_since`: a call for the same from that time on will do. Looking for one and making one are one step
+        too, or two starts at the same moment would both be charged.
+        """
         with self._lock:
             call = make(self._samples[system, prompt])
+            earlier = self._calls.get(self._cached.get(call.cache, ""))
+            if earlier and cached_since is not None and earlier.created_at > cached_since:
+                about = {"system": system, "prompt": prompt[:PROMPT_SHOWN], "run": run, "key": key}
+                self._record({"event": "cached", **about})
+                return earlier
             self._record({"event": "accept", "call": dataclasses.asdict(call), "run": run, "key": key})
             return self._calls[call.id]
 
     def polled(self, system: str) -> None:
         with self._lock:
             self._record({"event": "poll", "system": system})
+
+    def redirected(self, system: str) -> None:
+        with self._lock:
+            self._record({"event": "redirect", "system": system})
 
     def change(self, call_id: str, **changes: Any) -> None:
         with self._lock:
@@ -65,6 +88,11 @@ class Store:
         with self._lock:
             return self._calls.get(call_id)
 
+    def usage(self, systems: Collection[str], now: float) -> Usage:
+        with self._lock:
+            charged = [call for call in self._calls.values() if call.charged and call.system in systems]
+            return Usage(len(charged), sum(call.created_at > now - HOUR_S for call in charged))
+
     def counts(self, now: float) -> JSON:
         with self._lock:
             return self._counts.as_json(now)
@@ -77,6 +105,7 @@ class Store:
 
     def _clear(self) -> None:
         self._calls: dict[str, Call] = {}
+        self._cached: dict[str, str] = {}
         self._samples: Counter[tuple[str, str]] = Counter()
         self._counts = Counts(self._systems)
 
@@ -91,8 +120,12 @@ class Store:
                 self._counts.of(event["system"]).starts.add(event["prompt"], event["run"], event["key"])
             case "accept":
                 self._accepted(Call(**event["call"]), event["run"], event["key"])
+            case "cached":
+                self._counts.of(event["system"]).cached.add(event["prompt"], event["run"], event["key"])
             case "poll":
                 self._counts.of(event["system"]).polls += 1
+            case "redirect":
+                self._counts.of(event["system"]).redirects += 1
             case "change":
                 self._changed(self._calls[event["id"]], event["changes"])
             case "delete":
@@ -100,9 +133,12 @@ class Store:
 
     def _accepted(self, call: Call, run: str | None, key: str) -> None:
         self._calls[call.id] = call
+        if call.cache:
+            self._cached[call.cache] = call.id
         self._samples[call.system, call.prompt] += 1
         counts = self._counts.of(call.system)
-        counts.charges.add(call.prompt, run, key)
+        if call.charged:
+            counts.charges.add(call.prompt, run, key)
         for in_hand in (counts.in_hand, self._counts.all_in_hand):
             in_hand.enter(call.id, call.due_at, call.created_at)
 

@@ -15,6 +15,7 @@ from capture import queue
 from capture.calls import Ticket
 from capture.models import CaptureJob, Check, Team
 from capture.orders import Order
+from capture.providers import registry
 from capture.providers.base import Account
 from capture.providers.replies import Answered, Basis, Cost, Kind, ProviderError, Source
 
@@ -22,7 +23,7 @@ _numbers = itertools.count(1)
 
 WORKER = UUID(int=1)
 ACCOUNT = Account(api_key="simulated", base_url="http://127.0.0.1:9/x", simulated=True)
-ESTIMATES = {slug: Decimal("0.02") for slug in ("chatgpt", "perplexity")}
+ESTIMATES = dict.fromkeys(registry.by_slug, Decimal("0.02"))
 
 
 def make_user(name: str = "", **fields: Any) -> User:
@@ -57,7 +58,7 @@ def make_job(**fields: Any) -> CaptureJob:
 
 
 def claim(lane: str = "openai", seats: int = 8, worker: UUID = WORKER, slugs: Sequence[str] = ()) -> list[Ticket]:
-    return queue.claim(lane, worker, slugs or ("chatgpt", "perplexity"), seats)
+    return queue.claim(lane, worker, slugs or tuple(registry.by_slug), seats)
 
 
 def claim_one(job: CaptureJob) -> Ticket:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from capture.forms import CheckForm
+from capture.providers import registry
 
 pytestmark = pytest.mark.usefixtures("simulated")
 
@@ -136,7 +137,7 @@ class TestRefused:
         assert only_error(providers=[]) == ("providers", "Choose an AI system.")
 
     def test_an_unknown_system(self):
-        message = "There is no AI system “altavista”. Available: chatgpt, perplexity."
+        message = f"There is no AI system “altavista”. Available: {', '.join(registry.by_slug)}."
         assert only_error(providers=["altavista"]) == ("providers", message)
 
     @pytest.mark.usefixtures("only_chatgpt")
@@ -182,14 +183,12 @@ class TestShown:
     def test_all_systems_are_chosen_at_first(self):
         systems = CheckForm().systems
 
-        assert [(system.slug, system.checked, system.simulated) for system in systems] == [
-            ("chatgpt", True, True),
-            ("perplexity", True, True),
-        ]
+        assert [system.slug for system in systems] == list(registry.by_slug)
+        assert all(system.checked and system.simulated for system in systems)
 
     @pytest.mark.usefixtures("only_chatgpt")
     def test_a_system_without_a_key_says_what_to_set_and_is_not_chosen(self):
-        chatgpt, perplexity = CheckForm().systems
+        chatgpt, perplexity, *_ = CheckForm().systems
 
         assert (chatgpt.missing, chatgpt.checked, chatgpt.simulated) == ("", True, False)
         assert (perplexity.missing, perplexity.checked) == ("PERPLEXITY_API_KEY", False)
@@ -197,7 +196,13 @@ class TestShown:
     def test_what_was_chosen_stays_chosen(self):
         systems = fill_in(providers=["perplexity"], brand="").systems
 
-        assert [system.checked for system in systems] == [False, True]
+        assert [system.slug for system in systems if system.checked] == ["perplexity"]
+
+    def test_a_system_that_takes_one_sample_says_why(self):
+        notes = {system.slug: system.notes for system in CheckForm().systems}
+
+        assert any("sample" in note for note in notes["copilot"])
+        assert registry.by_slug["copilot"].samples_note in notes["google_ai"]
 
     def test_two_forms_have_two_random_values(self):
         assert CheckForm()["nonce"].value() != CheckForm()["nonce"].value()

@@ -13,6 +13,7 @@ from django.utils.html import escape
 
 from capture import queue, reports
 from capture.models import CaptureJob, Check
+from capture.providers import registry
 from capture.providers.replies import Kind, Refused, Source
 from tests.factories import (
     ACCOUNT,
@@ -257,7 +258,7 @@ class TestForm:
         assert "simulated" not in html
 
     def test_it_says_which_systems_are_simulated(self, page):
-        assert page("/checks/new/").count('<span class="tag">simulated</span>') == 2
+        assert page("/checks/new/").count('<span class="tag">simulated</span>') == len(registry.PROVIDERS)
 
     def test_without_any_system_nothing_can_be_sent(self, page, settings):
         settings.SIMULATOR_URL = ""

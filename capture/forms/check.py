@@ -73,6 +73,7 @@ class SystemChoice:
     Arguments:
         missing: what has to be set before it can be asked; empty when it can.
         simulated: it is the simulator that will answer.
+        notes: what does not go as the form says for this system.
     """
 
     slug: str
@@ -81,6 +82,7 @@ class SystemChoice:
     missing: str
     simulated: bool
     checked: bool
+    notes: tuple[str, ...]
 
 
 def asked_with(provider: type[Provider]) -> str:
@@ -114,6 +116,8 @@ class CheckForm(forms.Form):
         required=False,
         min_value=1,
         max_value=MOST_SAMPLES,
+        initial=1,
+        help_text="How often each question is asked. A system seldom gives the same answer twice.",
         error_messages=dict.fromkeys(("invalid", "min_value", "max_value"), f"From 1 to {MOST_SAMPLES}, please."),
     )
     nonce = forms.CharField(required=False, widget=forms.HiddenInput)
@@ -177,17 +181,18 @@ class CheckForm(forms.Form):
         cleaned = self.cleaned_data
         self._refuse_brand_among(cleaned.get("competitors", []), cleaned.get("brand", ""))
         if {"prompts", "providers", "samples"} <= cleaned.keys():
-            self._refuse_too_many(len(cleaned["prompts"]), len(cleaned["providers"]), cleaned["samples"])
+            self._refuse_too_many(len(cleaned["prompts"]), cleaned["providers"], cleaned["samples"])
         return cleaned
 
     def _refuse_brand_among(self, competitors: Iterable[str], brand: str) -> None:
         if brand.casefold() in (name.casefold() for name in competitors):
             self.add_error("competitors", f"“{brand}” is the brand itself.")
 
-    def _refuse_too_many(self, prompts: int, providers: int, samples: int) -> None:
-        jobs, most = prompts * providers * samples, settings.CAPTURE_MAX_JOBS
+    def _refuse_too_many(self, prompts: int, providers: Sequence[str], samples: int) -> None:
+        jobs = prompts * sum(systems.samples_of(slug, samples) for slug in providers)
+        most = settings.CAPTURE_MAX_JOBS
         if jobs > most:
-            asked = f"{counted(prompts, 'question')} to {counted(providers, 'AI system')}"
+            asked = f"{counted(prompts, 'question')} to {counted(len(providers), 'AI system')}"
             times = f", {samples} times each," if samples > 1 else ""
             self.add_error("prompts", f"{asked}{times} make {jobs:,} jobs; at most {most:,} are allowed.")
 
@@ -203,7 +208,7 @@ class CheckForm(forms.Form):
     @property
     def unseen_errors(self) -> list[str]:
         """What is wrong with fields that the page does not show; only a changed page sends that."""
-        return [str(message) for name in ("samples", "nonce") for message in self[name].errors]
+        return [str(message) for message in self["nonce"].errors]
 
     @property
     def can_ask(self) -> bool:
@@ -239,6 +244,7 @@ def _choice(provider: type[Provider], chosen: set[str]) -> SystemChoice:
         missing="" if asked else asked_with(provider),
         simulated=asked is not None and asked.account.simulated,
         checked=asked is not None and provider.slug in chosen,
+        notes=tuple(note for note in (provider.samples_note, provider.locale_note) if note),
     )
 
 

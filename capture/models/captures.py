@@ -23,6 +23,10 @@ class Outcome(models.TextChoices):
 
 
 class CaptureQuerySet(models.QuerySet["Capture"]):
+    def originals(self) -> CaptureQuerySet:
+        """Answers that were made for us, not copied for us."""
+        return self.answered().filter(cached=False)
+
     def answered(self) -> CaptureQuerySet:
         return self.filter(outcome=Outcome.ANSWERED)
 
@@ -39,6 +43,7 @@ class Capture(models.Model):
     provider = models.CharField(max_length=20)
     sample = models.PositiveSmallIntegerField(default=1)
     attempt = models.UUIDField(null=True, unique=True, help_text="which attempt this came from; that may be cleaned up")
+    remote_id = CleanTextField(most=2000, blank=True, default="", help_text="of the call that this came from")
     outcome = models.CharField(max_length=10, choices=Outcome)
     reason = CleanCharField(max_length=60, blank=True, default="")
     detail = CleanTextField(most=2000, blank=True, default="", help_text="the last error in words")
@@ -49,7 +54,7 @@ class Capture(models.Model):
     seconds = models.FloatField(null=True, help_text="from the start of the call to its answer")
     cost = models.DecimalField(max_digits=10, decimal_places=6, default=0, help_text="US dollars, all attempts")
     simulated = models.BooleanField()
-    cached = models.BooleanField(default=False)
+    cached = models.BooleanField(default=False, help_text="the system gave us a copy of an answer made before")
     copy_of = models.ForeignKey("self", models.SET_NULL, null=True, blank=True, related_name="copies")
     answered_at = models.DateTimeField()
 
@@ -64,6 +69,7 @@ class Capture(models.Model):
                 condition=~Q(outcome=Outcome.ANSWERED) | ~Q(text=""),
             ),
         )
+        indexes = (models.Index(fields=["remote_id"], name="capture_remote_id", condition=~Q(remote_id="")),)
 
     def __str__(self) -> str:
         return f"capture {self.pk}: {self.outcome}"

@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from ipaddress import ip_address
 from typing import ClassVar
-from urllib.parse import urlsplit
+from urllib.parse import quote, quote_plus, urlsplit
 
 from capture.providers.redaction import without_keys
 from capture.providers.replies import Kind, ProviderError, Question, Reply, Scope
-from capture.providers.transport import Request, Transport
+from capture.providers.transport import Patience, Request, Transport
 
 # A gateway gave up on a request that it had passed on: 520 and 524 are Cloudflare's words for it.
 _GAVE_UP_WAITING = frozenset({502, 504, 520, 524})
@@ -29,6 +29,7 @@ class Account:
         base_url: http or https; a slash at its end is taken off. Plain http only to this machine, or to a simulator.
         model: the model to ask for, or empty where a system has none.
         simulated: the answers are the simulator's, not the real system's.
+        api: which of the system's ways to be asked is taken; empty where it has only one, and for the usual one.
 
     Raises:
         ValueError: the key or the base URL cannot be right; the message never holds the key.
@@ -38,6 +39,7 @@ class Account:
     base_url: str
     model: str = ""
     simulated: bool = False
+    api: str = ""
 
     def __post_init__(self) -> None:
         if not self.api_key.isascii() or not self.api_key.isprintable() or not self.api_key or " " in self.api_key:
@@ -73,19 +75,43 @@ def _is_loopback(host: str) -> bool:
 class Provider(ABC):
     """One AI system as it is asked.
 
-    `start` and `poll` are one HTTP exchange each; `read` is pure: one response in, one reply out.
+    `start`, `poll`, `check` and `resolve` are one HTTP exchange each; `read` and `read_check` are pure: one response
+    in, one reply out.
+
+    Attributes:
+        slug: what the system is called in tables and addresses.
+        label: what people call it.
+        surface: what exactly is asked, and through whom; shown with every answer.
+        lane: the account by which it is asked; systems with one account share its limits.
+        resumable: a call that was started can be looked after later, by anybody. Without that a start brings the
+            answer itself, and what breaks off is lost.
+        env_prefix: how the names of its settings begin.
+        default_base_url, default_model: what is taken when nothing else is set.
+        simulator_path: path below the simulator's address under which it speaks as this system.
+        apis: values of the setting `{PREFIX}_API`, the usual one first; empty where there is nothing to choose.
+        takes_country, takes_language: whether the question's country and language reach the system at all.
+        locale_note: in words, what becomes of them where that is not simply "used"; empty otherwise.
+        most_samples: how often one question can be asked of it in one check; None for no limit.
+        samples_note: in words, why there is a limit; empty where there is none.
+        start_patience: how long a start may take where that is not the transport's usual time.
     """
 
     slug: ClassVar[str]
     label: ClassVar[str]
     surface: ClassVar[str]
     lane: ClassVar[str]
-    resumable: ClassVar[bool] = True
+    resumable: bool = True
     env_prefix: ClassVar[str]
     default_base_url: ClassVar[str]
     default_model: ClassVar[str] = ""
-    # Path below the simulator's address under which it speaks as this system.
     simulator_path: ClassVar[str]
+    apis: ClassVar[tuple[str, ...]] = ()
+    takes_country: ClassVar[bool]
+    takes_language: ClassVar[bool]
+    locale_note: ClassVar[str] = ""
+    most_samples: ClassVar[int | None] = None
+    samples_note: ClassVar[str] = ""
+    start_patience: Patience | None = None
 
     def __init__(self, account: Account, transport: Transport) -> None:
         self.account = account
@@ -110,6 +136,21 @@ class Provider(ABC):
 
         Raises:
             ProviderError: the response reports a failure, or is none of this system's.
+        """
+
+    @abstractmethod
+    def check_request(self) -> Request:
+        """A request that costs nothing and that only a good key gets through with."""
+
+    @abstractmethod
+    def read_check(self, status: int, headers: Mapping[str, str], body: bytes) -> str:
+        """Read the response to `check_request`; arguments as for `read`.
+
+        Returns:
+            a few words for people, such as what is left of the account.
+
+        Raises:
+            ProviderError: the key is not good, or the response is none of this system's.
         """
 
     @abstractmethod
@@ -151,7 +192,36 @@ class Provider(ABC):
             self._hide_key(error)
             raise
 
+    def check(self) -> str:
+        """Find out whether the system can be reached and takes the key. One HTTP exchange, free of charge.
+
+        Returns:
+            a few words for people.
+
+        Raises:
+            ProviderError: it cannot, or does not.
+        """
+        try:
+            response = self._transport.send(self.check_request(), fresh_connection=False)
+            return self.read_check(response.status, response.headers, response.body)
+        except ProviderError as error:
+            error.maybe_charged = False
+            self._hide_key(error)
+            raise
+
+    def resolve(self, url: str) -> str | None:
+        """Where a source's address leads that is marked as a redirect. One short HTTP exchange at most; never raises.
+
+        Arguments:
+            url: as the source has it.
+
+        Returns:
+            the cleaned address of the page, or None when it cannot be found out, or `url` is no such redirect.
+        """
+        return None
+
     def _hide_key(self, error: ProviderError) -> None:
         # The simulator's key is no secret but a word that messages may need.
         key = "" if self.account.simulated else self.account.api_key
-        error.message = without_keys(error.message, key)
+        # As it is, and as it stands in an address.
+        error.message = without_keys(error.message, key, quote(key, safe=""), quote_plus(key))

@@ -8,12 +8,22 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from capture.providers import prices
-from capture.providers.errors import BAD_KEY, BAD_MODEL, FATAL, NO_MONEY, TRANSIENT, WRONG_REGION, Rules
-from capture.providers.reading import count_of, mapping_of, mappings_of, text_of
+from capture.providers import model_lists, prices
+from capture.providers.errors import (
+    BAD_KEY,
+    BAD_MODEL,
+    FATAL,
+    NO_MONEY,
+    TRANSIENT,
+    WRONG_REGION,
+    Rules,
+    error_of_response,
+)
+from capture.providers.reading import count_of, mapping_of, mappings_of, read_object, text_of
 from capture.providers.replies import Cost, Question
 from capture.providers.responses_api import Document, ResponsesProvider, outputs, units_of
 from capture.providers.sources import Finding
+from capture.providers.transport import Request
 from capture.providers.waits import milliseconds, wait_in_headers
 
 # https://platform.openai.com/docs/guides/error-codes; the list of codes is open.
@@ -57,6 +67,9 @@ class ChatGPT(ResponsesProvider):
     default_base_url = "https://api.openai.com/v1"
     default_model = "gpt-6-luna"
     simulator_path = "/openai/v1"
+    takes_country = True
+    takes_language = False
+    locale_note = "ChatGPT takes a country, but no language: it answers in the language of the question."
     rules = _RULES
     start_path = "/responses"
     poll_path = "/responses"
@@ -78,6 +91,15 @@ class ChatGPT(ResponsesProvider):
             "store": True,
             "metadata": {"run": question.run},
         }
+
+    def check_request(self) -> Request:
+        return Request("GET", f"{self.account.base_url}/models", self.headers())
+
+    def read_check(self, status: int, headers: Mapping[str, str], body: bytes) -> str:
+        if not 200 <= status < 300:
+            raise error_of_response(status, headers, body, self.rules)
+        models = mappings_of(read_object(body, status), "data")
+        return model_lists.in_words((text_of(model, "id") for model in models), self.account.model)
 
     def consulted(self, document: Document, text: str) -> Iterator[Finding]:
         for call in outputs(document, "web_search_call"):

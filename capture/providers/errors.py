@@ -129,9 +129,13 @@ def _true_status(status: int, error: Mapping[str, Any]) -> int:
 
 def error_of_response(status: int, headers: Mapping[str, str], body: bytes, rules: Rules) -> ProviderError:
     """The error that a response with a failing HTTP status is; the body may be anything."""
+    return error_of(problem_of_response(status, body), headers, rules)
+
+
+def problem_of_response(status: int, body: bytes) -> Problem:
+    """Find the failure in a response with a failing HTTP status; the body may be anything."""
     document = find_object(body)
-    problem = problem_of(status, document) if document else Problem(status, message=_title(body))
-    return error_of(problem, headers, rules)
+    return problem_of(status, document) if document else Problem(status, message=_title(body))
 
 
 def error_of(

@@ -7,15 +7,16 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from capture.providers import prices
-from capture.providers.errors import BAD_KEY, BAD_MODEL, FATAL, NO_MONEY, TRANSIENT, Rules
-from capture.providers.reading import count_of, dollars_of, mapping_of, mappings_of, text_of
+from capture.providers.errors import BAD_KEY, BAD_MODEL, FATAL, NO_MONEY, TRANSIENT, Rules, error_of_response
+from capture.providers.reading import count_of, dollars_of, mapping_of, mappings_of, read_object, text_of
 from capture.providers.replies import Basis, Cost, Question
 from capture.providers.responses_api import Document, ResponsesProvider, outputs, units_of
 from capture.providers.sources import Finding
+from capture.providers.transport import Request
 
 _RULES = Rules(
     names={
@@ -36,6 +37,8 @@ _RULES = Rules(
 )
 _MOST_OUTPUT_TOKENS = 4_000
 _MOST_RESULTS = 10
+# An id that no call has.
+_NO_CALL = "resp_00000000-0000-0000-0000-000000000000"
 # [3] in the text points at the search result whose id is 3.
 _MARKER = re.compile(r"\[([0-9]{1,6})\]")
 
@@ -51,6 +54,8 @@ class Perplexity(ResponsesProvider):
     default_base_url = "https://api.perplexity.ai"
     default_model = "perplexity/sonar"
     simulator_path = "/perplexity"
+    takes_country = True
+    takes_language = True
     rules = _RULES
     start_path = "/v1/agent"
     # Not /v1/agent, which only starts.
@@ -78,6 +83,17 @@ class Perplexity(ResponsesProvider):
             "metadata": {"run": question.run},
         }
 
+    def check_request(self) -> Request:
+        # The list of models (GET /v1/models) is given to anybody, so it tells nothing about a key. That this look-up
+        # comes after the key is looked at is not documented.
+        return self.poll_request(_NO_CALL)
+
+    def read_check(self, status: int, headers: Mapping[str, str], body: bytes) -> str:
+        if status not in (200, 404):
+            raise error_of_response(status, headers, body, self.rules)
+        read_object(body, status)
+        return "the key is accepted"
+
     def consulted(self, document: Document, text: str) -> Iterator[Finding]:
         markers = _markers(text)
         for search in outputs(document, "search_results"):
@@ -93,7 +109,8 @@ class Perplexity(ResponsesProvider):
         total = dollars_of(told, "total_cost")
         if total is not None and told.get("currency", "USD") == "USD":
             return Cost(total, Basis.REPORTED)
-        units = units_of(document, len(outputs(document, "search_results")))
+        fetches = sum(len(mappings_of(fetch, "contents")) for fetch in outputs(document, "fetch_url_results"))
+        units = units_of(document, len(outputs(document, "search_results")), fetches)
         if units is None:
             return None
         return prices.computed_cost(self.lane, text_of(document, "model"), self.default_model, units)

@@ -7,7 +7,8 @@ the price; correct both together. A price that changes has one line for each tim
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from decimal import Decimal
 
@@ -35,11 +36,16 @@ class TokenPrice:
 
 @dataclass(frozen=True, slots=True)
 class Units:
-    """What a call used up."""
+    """What a call used up.
+
+    Arguments:
+        fetches: pages that were opened beside the searches, where they are charged on their own.
+    """
 
     input_tokens: int = 0
     output_tokens: int = 0
     searches: int = 0
+    fetches: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,11 +56,15 @@ class Tariff:
         search: dollars for one web search.
         read: when the price was read.
         usual: of one question, for estimates.
+        fetch: dollars for one page that is opened.
+        flat: by how a model's name begins, dollars for all searches of one call together, in place of `search`.
     """
 
     search: Decimal
     read: date
     usual: Units
+    fetch: Decimal = Decimal(0)
+    flat: Mapping[str, Decimal] = field(default_factory=dict)
 
 
 def _token_price(received: str, written: str, read: date, since: date = date.min) -> tuple[TokenPrice]:
@@ -81,10 +91,12 @@ TOKENS: dict[str, tuple[TokenPrice, ...]] = {
 
 TARIFFS: dict[str, Tariff] = {
     "openai": Tariff(Decimal("0.01"), date(2026, 10, 3), Units(15_000, 2_000, 2)),
-    "perplexity": Tariff(Decimal("0.0025"), date(2026, 10, 7), Units(10_000, 1_000, 1)),
+    "perplexity": Tariff(Decimal("0.0025"), date(2026, 10, 7), Units(10_000, 1_000, 1), fetch=Decimal("0.0005")),
     # 5,000 searches a month are free; reckoned here as if they were used up.
-    "gemini": Tariff(Decimal("0.014"), date(2026, 10, 3), Units(3_000, 1_000, 3)),
-    # The plan of 75 dollars for 5,000 searches.
+    "gemini": Tariff(
+        Decimal("0.014"), date(2026, 10, 3), Units(3_000, 1_000, 3), flat={"gemini-2.5-": Decimal("0.035")}
+    ),
+    # The plan of 75 dollars for 5,000 searches; the others come to 0.0092 to 0.025. Copies are free.
     "serpapi": Tariff(Decimal("0.015"), date(2026, 5, 1), Units(searches=1)),
 }
 
@@ -112,11 +124,17 @@ def estimate(lane: str, model: str, default_model: str, on: date | None = None) 
 
 
 def _amount(lane: str, model: str, default_model: str, units: Units, on: date | None) -> Decimal:
-    amount = units.searches * TARIFFS[lane].search
+    tariff = TARIFFS[lane]
+    amount = _searches(tariff, _plain_name(model), units.searches) + units.fetches * tariff.fetch
     price = token_price(model, default_model, on or datetime.now(UTC).date())
     if price:
         amount += (units.input_tokens * price.received + units.output_tokens * price.written) / _MILLION
     return amount
+
+
+def _searches(tariff: Tariff, model: str, count: int) -> Decimal:
+    flat = next((price for start, price in tariff.flat.items() if model.startswith(start)), None)
+    return count * tariff.search if flat is None else min(count, 1) * flat
 
 
 def token_price(model: str, default_model: str, on: date) -> TokenPrice | None:

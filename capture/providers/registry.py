@@ -6,6 +6,9 @@ from collections.abc import Iterable, Mapping
 
 from capture.providers.base import Account, Provider
 from capture.providers.chatgpt import ChatGPT
+from capture.providers.copilot import Copilot
+from capture.providers.gemini import Gemini
+from capture.providers.google_ai import GoogleAI
 from capture.providers.perplexity import Perplexity
 from capture.providers.transport import Transport
 
@@ -13,6 +16,9 @@ from capture.providers.transport import Transport
 PROVIDERS: tuple[type[Provider], ...] = (
     ChatGPT,
     Perplexity,
+    Copilot,
+    Gemini,
+    GoogleAI,
 )
 
 by_slug: Mapping[str, type[Provider]] = {provider.slug: provider for provider in PROVIDERS}
@@ -22,7 +28,8 @@ def configure(environ: Mapping[str, str], simulator_url: str, transport: Transpo
     """The systems that can be asked, by their slugs.
 
     A system whose `{PREFIX}_API_KEY` is set is real, at `{PREFIX}_BASE_URL` and with `{PREFIX}_MODEL` where these are
-    set. Any other is simulated when there is a simulator, and otherwise left out. Blank settings count as not set.
+    set. Any other is simulated when there is a simulator, and otherwise left out. `{PREFIX}_API` chooses among the
+    ways in which a system can be asked, where it has several. Blank settings count as not set.
 
     Arguments:
         environ: the settings, by the names of their environment variables.
@@ -50,10 +57,20 @@ def _account(provider: type[Provider], environ: Mapping[str, str], simulator_url
 
     model = setting("MODEL") or provider.default_model
     try:
+        api = _api(provider, setting("API"))
         if key := setting("API_KEY"):
-            return Account(key, setting("BASE_URL") or provider.default_base_url, model)
+            return Account(key, setting("BASE_URL") or provider.default_base_url, model, api=api)
         if simulator_url:
-            return Account("simulated", simulator_url.rstrip("/") + provider.simulator_path, model, simulated=True)
+            url = simulator_url.rstrip("/") + provider.simulator_path
+            return Account("simulated", url, model, simulated=True, api=api)
     except ValueError as error:
         raise ValueError(f"{provider.label} ({provider.env_prefix}_…): {error}") from None
     return None
+
+
+def _api(provider: type[Provider], chosen: str) -> str:
+    if not provider.apis:
+        return ""
+    if chosen and chosen not in provider.apis:
+        raise ValueError(f"{provider.env_prefix}_API must be one of: {', '.join(provider.apis)}")
+    return chosen or provider.apis[0]

@@ -7,6 +7,7 @@ Knows no Django, no database and no settings.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 from decimal import Decimal
 from enum import StrEnum
 
@@ -38,6 +39,9 @@ class Source:
         title: may be empty.
         cited: tied to a place in the text; otherwise only listed or consulted.
         spans: (start, end) places in the answer's text, in characters (code points).
+        domain: the page's host as the system named it, in lower case; empty where the address itself shows it.
+        redirect: the address is a redirect of the system's own, and short-lived: what it leads to, the provider's
+            `resolve` can tell.
     """
 
     url: str
@@ -45,6 +49,8 @@ class Source:
     title: str = ""
     cited: bool = False
     spans: tuple[tuple[int, int], ...] = ()
+    domain: str = ""
+    redirect: bool = False
 
 
 class Basis(StrEnum):
@@ -83,10 +89,13 @@ class Final:
     Arguments:
         model: as the system named it, or empty.
         cost: what the call cost by this reply, or None when it says nothing that could be reckoned with.
+        made_at: when the system made the answer by its own clock, to the second, or None when it does not say. One
+            that was made before it was asked for is a copy from the system's cache, and free.
     """
 
     model: str = ""
     cost: Cost | None = None
+    made_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,9 +11,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, ClassVar
-from urllib.parse import quote
 
-from capture.providers import prices
+from capture.providers import prices, remote_ids
 from capture.providers.base import Provider
 from capture.providers.errors import Rules, error_of, error_of_response, problem_of
 from capture.providers.reading import count_of, lower_names, mapping_of, mappings_of, read_object, text_of, unreadable
@@ -37,8 +36,6 @@ from capture.providers.waits import wait_in_headers
 Document = Mapping[str, Any]
 
 _AT_WORK = frozenset({"queued", "in_progress"})
-# The longest ids seen have 60 characters; what is much longer is none and would not fit into a URL.
-_LONGEST_ID = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,12 +74,15 @@ class ResponsesProvider(Provider):
         """What a call cost, or None when the response says nothing about it."""
 
     def start_request(self, question: Question) -> Request:
-        return Request("POST", f"{self.account.base_url}{self.start_path}", self._headers(), self.body(question))
+        return Request("POST", f"{self.account.base_url}{self.start_path}", self.headers(), self.body(question))
 
     def poll_request(self, remote_id: str) -> Request:
-        return Request("GET", f"{self.account.base_url}{self.poll_path}/{_segment(remote_id)}", self._headers())
+        return Request(
+            "GET", f"{self.account.base_url}{self.poll_path}/{remote_ids.path_segment(remote_id)}", self.headers()
+        )
 
-    def _headers(self) -> dict[str, str]:
+    def headers(self) -> dict[str, str]:
+        """What every request carries, the key with it."""
         return {
             "Authorization": f"Bearer {self.account.api_key}",
             "Content-Type": "application/json",
@@ -102,8 +102,8 @@ class ResponsesProvider(Provider):
         return self._ended(document, status, headers)
 
     def _pending(self, document: Document, status: int, headers: Mapping[str, str]) -> Pending:
-        remote_id = text_of(document, "id").strip()
-        if not remote_id or len(remote_id) > _LONGEST_ID:
+        remote_id = remote_ids.usable(text_of(document, "id"))
+        if not remote_id:
             raise unreadable(status, "The call was accepted, but no usable id of it was given.")
         return Pending(remote_id, self.poll_after(headers))
 
@@ -160,13 +160,13 @@ def outputs(document: Document, kind: str) -> list[Document]:
     return [item for item in mappings_of(document, "output") if item.get("type") == kind]
 
 
-def units_of(document: Document, searches: int) -> prices.Units | None:
+def units_of(document: Document, searches: int, fetches: int = 0) -> prices.Units | None:
     """What a call used up, or None when the response does not say."""
     usage = mapping_of(document, "usage")
     received, written = count_of(usage, "input_tokens"), count_of(usage, "output_tokens")
-    if received is None and written is None and not searches:
+    if received is None and written is None and not searches and not fetches:
         return None
-    return prices.Units(received or 0, written or 0, searches)
+    return prices.Units(received or 0, written or 0, searches, fetches)
 
 
 def _contents(document: Document, kind: str) -> Iterator[Document]:
@@ -205,10 +205,3 @@ def _why_empty(document: Document) -> str:
     if outputs(document, "message"):
         return "no_text"
     return "function_call" if outputs(document, "function_call") else "no_message"
-
-
-def _segment(remote_id: str) -> str:
-    """An id as one segment of a path, whatever is in it."""
-    segment = quote(remote_id, safe="", errors="replace")
-    # Dots are never quoted, and alone they would be a way up.
-    return segment if segment.strip(".") else segment.replace(".", "%2E")

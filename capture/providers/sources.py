@@ -18,12 +18,16 @@ class Finding:
         title: as it came, or empty.
         cited: tied to a place in the text.
         spans: (start, end) places in the answer's text, in characters.
+        domain: the page's host where the address does not show it.
+        redirect: the address is a redirect of the system's own.
     """
 
     url: str
     title: str = ""
     cited: bool = False
     spans: tuple[tuple[int, int], ...] = ()
+    domain: str = ""
+    redirect: bool = False
 
 
 def gather(findings: Iterable[Finding]) -> tuple[Source, ...]:
@@ -41,12 +45,13 @@ def gather(findings: Iterable[Finding]) -> tuple[Source, ...]:
 
 
 def _merged(known: Source | None, url: str, finding: Finding) -> Source:
-    known = known or Source(url=url, raw_url=finding.url)
+    known = known or Source(url=url, raw_url=finding.url, redirect=finding.redirect)
     return replace(
         known,
         title=known.title or finding.title.strip(),
         cited=known.cited or finding.cited,
         spans=tuple(sorted({*known.spans, *finding.spans})),
+        domain=known.domain or finding.domain,
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import ssl
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -15,7 +16,21 @@ import httpcore
 import httpx
 
 from capture.providers.deadline import Deadline, DeadlineBackend
+from capture.providers.redaction import without_keys
 from capture.providers.replies import Kind, ProviderError, Scope
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """How long an exchange may take that is slower, or less worth waiting for, than others.
+
+    Arguments:
+        silence: seconds without a byte, in either direction.
+        total: seconds for the whole exchange.
+    """
+
+    silence: float
+    total: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,12 +42,16 @@ class Request:
         url: absolute; out of `repr`, as some systems take their key in the query.
         headers: may hold the key, so they stay out of `repr`.
         json: the body, or None.
+        patience: None for the transport's own.
+        redirects: a redirect is an answer like any other, and not a sign of a wrong address. It is not followed.
     """
 
     method: str
     url: str = field(repr=False)
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     json: Mapping[str, Any] | None = field(default=None, repr=False)
+    patience: Patience | None = None
+    redirects: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +83,22 @@ _NEVER_SENT = (
 )
 _TOO_LATE = (httpcore.ReadTimeout, httpcore.WriteTimeout)
 _BROKEN_OFF = (httpcore.NetworkError, httpcore.ProtocolError)
+
 # What the library says about these is about addresses and certificates; about the others it may quote a header.
 _TELLING = (httpcore.ConnectError,)
+
+
+class _HideKeys(logging.Filter):
+    """Takes the keys out of what the HTTP libraries log: every address, and when asked for more every header."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        record.msg, record.args = without_keys(record.getMessage()), ()
+        return True
+
+
+# A filter does not reach the loggers below the one that it is given to.
+for _logger in ("httpx", "httpcore.connection", "httpcore.http11"):
+    logging.getLogger(_logger).addFilter(_HideKeys())
 
 
 class HttpTransport:
@@ -92,12 +125,16 @@ class HttpTransport:
         self._seconds = deadline
         self._max_bytes = max_bytes
         self._deadline = Deadline()
-        timeout = httpx.Timeout(read_timeout, connect=connect_timeout, pool=connect_timeout)
+        self._connect = connect_timeout
+        timeout = self._timeout(read_timeout)
         certificates = httpx.create_ssl_context(trust_env=False)
         # The server may be closing an idle connection at the very moment a start goes out on it. The start is then
         # lost and looks like one that may have been charged. A connection of its own does away with that.
         self._fresh = self._client(certificates, timeout, keep_alive=0)
         self._kept = self._client(certificates, timeout, keep_alive=20)
+
+    def _timeout(self, silence: float) -> httpx.Timeout:
+        return httpx.Timeout(silence, connect=self._connect, pool=self._connect)
 
     def _client(self, certificates: ssl.SSLContext, timeout: httpx.Timeout, keep_alive: int) -> httpx.Client:
         pool = httpcore.ConnectionPool(
@@ -128,9 +165,11 @@ class HttpTransport:
         """
         client = self._fresh if fresh_connection else self._kept
         host = _host(request.url)
+        seconds = request.patience.total if request.patience else self._seconds
         try:
-            with self._deadline.within(self._seconds), _stream(client, request) as response:
-                _refuse_redirect(response, host)
+            with self._deadline.within(seconds), self._stream(client, request) as response:
+                if not request.redirects:
+                    _refuse_redirect(response, host)
                 return Response(response.status_code, dict(response.headers), self._body(response, host))
         # The causes are left out: their texts and their requests may hold the key.
         except _NEVER_SENT as error:
@@ -141,6 +180,16 @@ class HttpTransport:
             raise _lost("bad_encoding", f"{host} sent an answer that could not be unpacked.") from None
         except (*_BROKEN_OFF, httpx.HTTPError):
             raise _lost("connection_lost", f"{host} broke off the connection before it answered.") from None
+
+    def _stream(self, client: httpx.Client, request: Request) -> Any:
+        content = None
+        if request.json is not None:
+            # A lone surrogate cannot be sent at all; a question mark in its place can.
+            content = json.dumps(request.json, ensure_ascii=False).encode("utf-8", "replace")
+        timeout = self._timeout(request.patience.silence) if request.patience else client.timeout
+        return client.stream(
+            request.method, request.url, headers=dict(request.headers), content=content, timeout=timeout
+        )
 
     def _body(self, response: httpx.Response, host: str) -> bytes:
         body = bytearray()
@@ -166,14 +215,6 @@ class HttpTransport:
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         self.close()
-
-
-def _stream(client: httpx.Client, request: Request) -> Any:
-    content = None
-    if request.json is not None:
-        # A lone surrogate cannot be sent at all; a question mark in its place can.
-        content = json.dumps(request.json, ensure_ascii=False).encode("utf-8", "replace")
-    return client.stream(request.method, request.url, headers=dict(request.headers), content=content)
 
 
 def _host(url: str) -> str:

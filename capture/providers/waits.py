@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from datetime import UTC, datetime
+from datetime import UTC, datetime, time, timedelta, timezone, tzinfo
 from email.utils import parsedate_to_datetime
 from typing import Any
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from capture.providers.reading import lower_names, text_of
 
@@ -60,7 +61,31 @@ def wait_in_headers(headers: Mapping[str, str], now: datetime | None = None) -> 
         return wait
     text = headers.get("retry-after", "")
     wait = _seconds(text)
-    return wait if wait is not None else _until(text, now or _date(headers.get("date", "")) or datetime.now(UTC))
+    return wait if wait is not None else _until(text, now or server_time(headers))
+
+
+def server_time(headers: Mapping[str, str]) -> datetime:
+    """The time by the clock of whoever sent a response, or else by ours; names in lower case."""
+    return _date(headers.get("date", "")) or datetime.now(UTC)
+
+
+def until_midnight_pacific(now: datetime) -> float:
+    """Seconds until the next midnight in California, where Google's daily quotas begin anew.
+
+    Arguments:
+        now: aware.
+    """
+    local = now.astimezone(_pacific())
+    midnight = datetime.combine(local.date() + timedelta(days=1), time.min, local.tzinfo)
+    return min((midnight.astimezone(UTC) - now).total_seconds(), LONGEST)
+
+
+def _pacific() -> tzinfo:
+    try:
+        return ZoneInfo("America/Los_Angeles")
+    except ZoneInfoNotFoundError:
+        # A machine without time zones: winter time, which in summer is an hour late and never early.
+        return timezone(timedelta(hours=-8))
 
 
 def milliseconds(text: str) -> float | None:

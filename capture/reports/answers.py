@@ -36,7 +36,7 @@ class Answer:
 
 def answers_on(shown: Board) -> list[Answer]:
     """What has come of a check, in the order of its board. Two queries, whatever its size."""
-    captures = by_place(shown.check.captures.prefetch_related("sources"))
+    captures = by_place(shown.check.captures.select_related("copy_of__of_check").prefetch_related("sources"))
     found = []
     for cell in shown.cells:
         capture = captures.get((cell.prompt.pk, cell.system.slug, cell.sample))

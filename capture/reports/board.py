@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from django.db.models import QuerySet
 
-from capture import reasons
+from capture import reasons, systems
 from capture.models import Capture, CaptureJob, Check, Outcome, Prompt, Status
 from capture.reports.columns import System, system_of
 
@@ -125,6 +125,12 @@ class Board:
         return any(cell.simulated for cell in self.cells)
 
     @property
+    def locale_notes(self) -> list[tuple[System, str]]:
+        """The systems that the check's country or language does not reach, and which of them."""
+        found = [(system, system.ignores(self.check.country, self.check.language)) for system in self.systems]
+        return [(system, ignored) for system, ignored in found if ignored]
+
+    @property
     def by_state(self) -> list[tuple[State, int]]:
         """How many places stand how, without those states that there are none of."""
         counts = Counter(cell.state for cell in self.cells)
@@ -174,7 +180,7 @@ def _samples(
     jobs: Mapping[Place, CaptureJob],
     captures: Mapping[Place, Capture],
 ) -> tuple[Cell, ...]:
-    samples = range(1, check.samples + 1)
+    samples = range(1, systems.samples_of(system.slug, check.samples) + 1)
     places = [(prompt.pk, system.slug, sample) for sample in samples]
     return tuple(_cell(prompt, system, place[2], jobs.get(place), captures.get(place)) for place in places)
 

@@ -9,12 +9,17 @@ says so in `route`, `key` and `asked`.
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any, ClassVar, Literal
 
+from simulator import answers
+from simulator.answers import Answer
 from simulator.calls import Call, State
+from simulator.counts import Usage
 from simulator.exchange import JSON, Reply, Request, json_reply
+from simulator.script import ENDING_SHAPES, SHAPES
 
-Action = Literal["start", "poll", "cancel", "delete", "other"]
+Action = Literal["start", "poll", "cancel", "delete", "account", "redirect", "other"]
 
 MOST_CHARACTERS = 100_000
 
@@ -36,6 +41,10 @@ class Asked:
     run: str | None = None
     background: bool = False
     """Whether the reply comes at once, with an id to poll, or only with the answer."""
+    cache: str = ""
+    """Calls that agree in it can be one call, asked once and answered often. Empty: each is its own."""
+    fresh: bool = False
+    """Whether the client wants none that is there already."""
 
 
 class System(ABC):
@@ -43,6 +52,20 @@ class System(ABC):
     prefix: ClassVar[str]
     """Its paths begin so."""
     median_s: ClassVar[float]
+    own_endings: ClassVar[tuple[str, ...]] = ()
+    """Shapes of its own, beside those that every system has."""
+    own_errors: ClassVar[Mapping[str, Callable[[float], Reply]]] = MappingProxyType({})
+    """Shapes of its own that are answered in place of the work; each gets the wait that it is to name."""
+    free_endings: ClassVar[tuple[str, ...]] = ()
+    """Shapes of calls that this system does not charge for."""
+
+    @property
+    def endings(self) -> tuple[str, ...]:
+        return (*ENDING_SHAPES, *self.own_endings)
+
+    @property
+    def shapes(self) -> tuple[str, ...]:
+        return (*SHAPES, *self.own_endings, *self.own_errors)
 
     # requests
 
@@ -70,12 +93,16 @@ class System(ABC):
     def new_id(self) -> str: ...
 
     @abstractmethod
-    def unfinished(self, call: Call, state: State) -> JSON:
+    def unfinished(self, call: Call, state: State, request: Request) -> JSON:
         """The body of a call that is queued, in progress or cancelled."""
 
     @abstractmethod
     def finished(self, call: Call, request: Request) -> JSON:
         """The final body. `request` is the one that reads it, which may say what it wants to see."""
+
+    def final_status(self, call: Call) -> int:
+        """The HTTP status under which the final body comes."""
+        return 200
 
     def deleted(self, call: Call) -> JSON:
         """Only a system with a route to "delete" needs it."""
@@ -86,6 +113,14 @@ class System(ABC):
 
     def other(self, request: Request) -> Reply:
         """Paths beside the calls, such as the list of models."""
+        return self.unknown_path(request)
+
+    def account(self, request: Request, usage: Usage) -> Reply:
+        """Only a system with a route to "account" needs it."""
+        return self.unknown_path(request)
+
+    def redirect(self, request: Request) -> Reply:
+        """Only a system with a route to "redirect" needs it. No key is asked for."""
         return self.unknown_path(request)
 
     # errors
@@ -127,10 +162,11 @@ def last_user_text(value: Any) -> str:
     if not isinstance(value, list):
         return ""
     said = [item for item in value if isinstance(item, dict) and item.get("role", "user") == "user"]
-    return _text(said[-1].get("content")) if said else ""
+    return parts_text(said[-1].get("content")) if said else ""
 
 
-def _text(content: Any) -> str:
+def parts_text(content: Any) -> str:
+    """The text of a message: a string, or a list of parts."""
     if isinstance(content, str):
         return content
     parts = content if isinstance(content, list) else []
@@ -166,6 +202,10 @@ def ending(call: Call, endings: Mapping[str, Callable[[Call], JSON]]) -> JSON | 
     if call.finish_as is not None:
         return call.finish_as
     return None if call.shape is None else endings[call.shape](call)
+
+
+def answer_to(call: Call, *, searches: bool = True) -> Answer:
+    return answers.compose(call.seed, call.system, call.prompt, call.sample, searches=searches)
 
 
 def field_names(words: str) -> frozenset[str]:

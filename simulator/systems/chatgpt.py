@@ -14,6 +14,7 @@ from simulator.systems.base import (
     Asked,
     Route,
     System,
+    answer_to,
     asked_in_responses_form,
     ending,
     field_names,
@@ -62,7 +63,7 @@ class ChatGPT(System):
     def new_id(self) -> str:
         return "resp_0" + secrets.token_hex(25)[1:]
 
-    def unfinished(self, call: Call, state: State) -> JSON:
+    def unfinished(self, call: Call, state: State, request: Request) -> JSON:
         return {**_frame(call), "status": state.value}
 
     def finished(self, call: Call, request: Request) -> JSON:
@@ -254,7 +255,7 @@ def _wants_sources(call: Call, request: Request) -> bool:
 def _compose(call: Call) -> Answer:
     """A model that is offered the search tool uses it, so that every answer of a demo shows its sources."""
     searches = any(str(tool.get("type")).startswith("web_search") for tool in _tools(call.request))
-    return answers.compose(call.seed, call.system, call.prompt, call.sample, searches=searches)
+    return answer_to(call, searches=searches)
 
 
 def _answered(call: Call, answer: Answer, *, listed: bool) -> JSON:
@@ -363,6 +364,14 @@ def _hostile(call: Call) -> JSON:
     return _answered(call, answers.HOSTILE, listed=True)
 
 
+def _uncited(call: Call) -> JSON:
+    return _answered(call, answer_to(call, searches=False), listed=True)
+
+
+def _oddly_cited(call: Call) -> JSON:
+    return _answered(call, answers.ODD, listed=True)
+
+
 ENDINGS = {
     "failed": _failed,
     "refusal": _refused,
@@ -370,4 +379,6 @@ ENDINGS = {
     "blocked": _blocked,
     "no_text": _no_text,
     "hostile": _hostile,
+    "no_citations": _uncited,
+    "odd_citations": _oddly_cited,
 }

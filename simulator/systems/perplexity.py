@@ -13,6 +13,7 @@ from simulator.systems.base import (
     Asked,
     Route,
     System,
+    answer_to,
     asked_in_responses_form,
     ending,
     field_names,
@@ -56,7 +57,7 @@ class Perplexity(System):
     def new_id(self) -> str:
         return "resp_" + secrets.token_hex(16)
 
-    def unfinished(self, call: Call, state: State) -> JSON:
+    def unfinished(self, call: Call, state: State, request: Request) -> JSON:
         return {**_frame(call), "status": state.value}
 
     def finished(self, call: Call, request: Request) -> JSON:
@@ -155,7 +156,7 @@ def _compose(call: Call) -> Answer:
     listed = tools if isinstance(tools, list) else []
     searches = any(isinstance(tool, dict) and tool.get("type") == "web_search" for tool in listed)
     searches = searches or not _models(call.request)
-    return answers.compose(call.seed, call.system, call.prompt, call.sample, searches=searches)
+    return answer_to(call, searches=searches)
 
 
 def _answered(call: Call, answer: Answer) -> JSON:
@@ -236,6 +237,14 @@ def _hostile(call: Call) -> JSON:
     return _answered(call, answers.HOSTILE)
 
 
+def _uncited(call: Call) -> JSON:
+    return _answered(call, answer_to(call, searches=False))
+
+
+def _oddly_cited(call: Call) -> JSON:
+    return _answered(call, answers.ODD)
+
+
 ENDINGS = {
     "failed": _failed,
     "refusal": _refused,
@@ -243,4 +252,6 @@ ENDINGS = {
     "blocked": _blocked,
     "no_text": _no_text,
     "hostile": _hostile,
+    "no_citations": _uncited,
+    "odd_citations": _oddly_cited,
 }

@@ -70,6 +70,16 @@ def test_a_developers_secret_key_is_made_once_and_is_private(settings_of, tmp_pa
         ({"DEBUG": "off", "SECRET_KEY": KEY}, {"aicontrol.E001"}),
         ({"DATABASE_URL": DATABASE}, {"aicontrol.E002"}),
         ({"DATABASE_URL": DATABASE, "SECRET_KEY": " "}, {"aicontrol.E002"}),
+        ({"DATABASE_URL": DATABASE, "SECRET_KEY": KEY, "GEMINI_API_KEY": "g", "GEMINI_API": "x"}, {"aicontrol.E003"}),
+        (
+            {
+                "DATABASE_URL": DATABASE,
+                "SECRET_KEY": KEY,
+                "OPENAI_API_KEY": "o",
+                "OPENAI_BASE_URL": "http://elsewhere.example",
+            },
+            {"aicontrol.E003"},
+        ),
     ],
 )
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ from django.utils import timezone
 
 from capture import queue, reports
 from capture.models import CaptureJob, Check, Worker
+from capture.providers import registry
 from capture.providers.replies import Refused
 from tests.factories import ACCOUNT, WORKER, answer, claim, make_user
 
@@ -109,7 +110,7 @@ class TestRefusing:
         assert refusal("--user", "bob", *CHATGPT[2:]) == "There is no user “bob”."
 
     def test_an_unknown_system_and_which_there_are(self):
-        message = "--provider: There is no AI system “altavista”. Available: chatgpt, perplexity."
+        message = f"--provider: There is no AI system “altavista”. Available: {', '.join(registry.by_slug)}."
         assert refusal(*ASKED, "--provider", "altavista") == message
 
     @pytest.mark.usefixtures("only_chatgpt")

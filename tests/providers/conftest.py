@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import pytest
 
-from capture.providers.base import Account
+from capture.providers.base import Account, Provider
 from capture.providers.chatgpt import ChatGPT
+from capture.providers.copilot import Copilot
+from capture.providers.gemini import Gemini
+from capture.providers.google_ai import GoogleAI
 from capture.providers.perplexity import Perplexity
 from capture.providers.replies import ProviderError
-from capture.providers.responses_api import ResponsesProvider
 from capture.providers.transport import Request, Response
 
 OPENAI_KEY = "sk-proj-plainlyInvented0123456789"
 PERPLEXITY_KEY = "pplx-plainlyInvented0123456789"
+GEMINI_KEY = "AIzaPlainlyInvented0123456789"
+SERPAPI_KEY = "0123456789abcdefplainlyinvented"
 
 
 class CannedTransport:
@@ -41,13 +45,13 @@ def as_body(document: Any) -> bytes:
 
 
 def reply_to(
-    provider: ResponsesProvider, document: Any, status: int = 200, headers: Mapping[str, str] | None = None
+    provider: Provider, document: Any, status: int = 200, headers: Mapping[str, str] | None = None
 ) -> Any:  # a Reply; tests look at what only some of them have
     return provider.read(status, headers or {}, as_body(document))
 
 
 def error_from(
-    provider: ResponsesProvider, document: Any, status: int = 200, headers: Mapping[str, str] | None = None
+    provider: Provider, document: Any, status: int = 200, headers: Mapping[str, str] | None = None
 ) -> ProviderError:
     with pytest.raises(ProviderError) as caught:
         reply_to(provider, document, status, headers)
@@ -80,6 +84,32 @@ def make_perplexity(transport: Any = NOWHERE, **account: Any) -> Perplexity:
     return Perplexity(Account(**settings), transport)
 
 
+def make_gemini(transport: Any = NOWHERE, **account: Any) -> Gemini:
+    settings = {
+        "api_key": GEMINI_KEY,
+        "base_url": "https://generativelanguage.googleapis.com",
+        "model": "gemini-3.8-flash",
+    } | account
+    return Gemini(Account(**settings), transport)
+
+
+def make_copilot(transport: Any = NOWHERE, **account: Any) -> Copilot:
+    return Copilot(Account(**{"api_key": SERPAPI_KEY, "base_url": "https://serpapi.com"} | account), transport)
+
+
+def make_google_ai(transport: Any = NOWHERE, **account: Any) -> GoogleAI:
+    return GoogleAI(Account(**{"api_key": SERPAPI_KEY, "base_url": "https://serpapi.com"} | account), transport)
+
+
+MAKERS: dict[str, Callable[..., Provider]] = {
+    "chatgpt": make_chatgpt,
+    "perplexity": make_perplexity,
+    "copilot": make_copilot,
+    "gemini": make_gemini,
+    "google_ai": make_google_ai,
+}
+
+
 @pytest.fixture
 def chatgpt() -> ChatGPT:
     return make_chatgpt()
@@ -88,3 +118,18 @@ def chatgpt() -> ChatGPT:
 @pytest.fixture
 def perplexity() -> Perplexity:
     return make_perplexity()
+
+
+@pytest.fixture
+def gemini() -> Gemini:
+    return make_gemini()
+
+
+@pytest.fixture
+def copilot() -> Copilot:
+    return make_copilot()
+
+
+@pytest.fixture
+def google_ai() -> GoogleAI:
+    return make_google_ai()

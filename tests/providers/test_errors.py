@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from capture.providers.replies import Kind, ProviderError, Scope
-from tests.providers.conftest import error_from, make_chatgpt, make_perplexity
+from tests.providers.conftest import MAKERS, error_from, make_chatgpt, make_copilot, make_gemini, make_perplexity
 
 HTML = b"<html><head><title>Bad gateway</title></head><body>cloudflare</body></html>"
 TOO_LARGE = "Request too large for gpt-6-luna on tokens per min (TPM): Limit 30000, Requested 31538."
@@ -65,6 +65,129 @@ PERPLEXITY = [
     (504, 504, "gateway_timeout", "", Kind.TRANSIENT, Scope.REQUEST),
     (200, 401, "a_new_type", "", Kind.FATAL, Scope.KEY),
 ]
+
+GEMINI = [
+    # HTTP status, Google's status, reason in the details, message -> kind, scope
+    (400, "INVALID_ARGUMENT", "API_KEY_INVALID", "API key not valid.", Kind.FATAL, Scope.KEY),
+    (400, "INVALID_ARGUMENT", "", "API key not valid. Please pass a valid API key.", Kind.FATAL, Scope.KEY),
+    (400, "INVALID_ARGUMENT", "", "API key expired. Please renew the API key.", Kind.FATAL, Scope.KEY),
+    (400, "INVALID_ARGUMENT", "", "Invalid JSON payload.", Kind.FATAL, Scope.REQUEST),
+    (400, "FAILED_PRECONDITION", "", "User location is not supported for the API use.", Kind.FATAL, Scope.REGION),
+    (
+        400,
+        "FAILED_PRECONDITION",
+        "",
+        "Gemini API free tier is not available in your country.",
+        Kind.FATAL,
+        Scope.REGION,
+    ),
+    (400, "FAILED_PRECONDITION", "", "Something else.", Kind.FATAL, Scope.REQUEST),
+    (401, "UNAUTHENTICATED", "", "", Kind.FATAL, Scope.KEY),
+    (402, "", "", "", Kind.FATAL, Scope.MONEY),
+    (402, "FAILED_PRECONDITION", "", "Please add billing.", Kind.FATAL, Scope.MONEY),
+    (403, "PERMISSION_DENIED", "", "", Kind.FATAL, Scope.KEY),
+    (403, "PERMISSION_DENIED", "BILLING_DISABLED", "", Kind.FATAL, Scope.MONEY),
+    (403, "PERMISSION_DENIED", "SERVICE_DISABLED", "", Kind.FATAL, Scope.KEY),
+    (404, "NOT_FOUND", "", "models/x is not found.", Kind.FATAL, Scope.MODEL),
+    (429, "RESOURCE_EXHAUSTED", "", "Resource has been exhausted (e.g. check quota).", Kind.TRANSIENT, Scope.REQUEST),
+    (429, "RESOURCE_EXHAUSTED", "RATE_LIMIT_EXCEEDED", QUOTA, Kind.TRANSIENT, Scope.REQUEST),
+    (429, "RESOURCE_EXHAUSTED", "", f"{QUOTA} metric: x, limit: 0, model: y", Kind.FATAL, Scope.MONEY),
+    (429, "RESOURCE_EXHAUSTED", "", f"{QUOTA} metric: x, limit: 0", Kind.FATAL, Scope.MONEY),
+    (429, "RESOURCE_EXHAUSTED", "", f"{QUOTA} metric: x, limit: 05", Kind.TRANSIENT, Scope.REQUEST),
+    (429, "RESOURCE_EXHAUSTED", "", f"{QUOTA} metric: x, limit: 1000000", Kind.TRANSIENT, Scope.REQUEST),
+    (429, "RESOURCE_EXHAUSTED", "", "Your prepayment credits are depleted.", Kind.FATAL, Scope.MONEY),
+    (500, "INTERNAL", "", "", Kind.TRANSIENT, Scope.REQUEST),
+    (503, "UNAVAILABLE", "", "This model is currently experiencing high demand.", Kind.TRANSIENT, Scope.REQUEST),
+    (400, "", "", "The model is overloaded.", Kind.TRANSIENT, Scope.REQUEST),
+    (504, "DEADLINE_EXCEEDED", "", "", Kind.TRANSIENT, Scope.REQUEST),
+    (200, "UNAVAILABLE", "", "", Kind.TRANSIENT, Scope.REQUEST),
+    (0, "PERMISSION_DENIED", "", "", Kind.FATAL, Scope.KEY),
+]
+
+SERPAPI = [
+    (400, "Missing query `q` parameter.", Kind.FATAL, Scope.REQUEST),
+    (400, "Unsupported `xx` country - gl parameter.", Kind.FATAL, Scope.REQUEST),
+    (401, "Invalid API key. Your API key should be here: https://serpapi.com/manage-api-key", Kind.FATAL, Scope.KEY),
+    (403, "Your account is blocked.", Kind.FATAL, Scope.KEY),
+    (429, "Your account has run out of searches.", Kind.FATAL, Scope.MONEY),
+    (429, "You have exceeded the hourly throughput of your plan.", Kind.TRANSIENT, Scope.REQUEST),
+    (429, "Too many.", Kind.TRANSIENT, Scope.REQUEST),
+    (500, "Something went wrong.", Kind.TRANSIENT, Scope.REQUEST),
+    (503, "Google could not be reached.", Kind.TRANSIENT, Scope.REQUEST),
+    # It reports some of them under a good status.
+    (200, "Your account has run out of searches.", Kind.FATAL, Scope.MONEY),
+    (200, "Invalid API key.", Kind.FATAL, Scope.KEY),
+    (200, "Unsupported `google_nope` search engine.", Kind.FATAL, Scope.REQUEST),
+    (200, "You are exceeding your throughput.", Kind.TRANSIENT, Scope.REQUEST),
+    (200, "Something new.", Kind.TRANSIENT, Scope.REQUEST),
+    (0, "Your account has run out of searches.", Kind.FATAL, Scope.MONEY),
+]
+
+
+def google_body(status, name, reason="", message="", *details):
+    found = [{"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": reason}] if reason else []
+    return {"error": {"code": status, "message": message, "status": name, "details": [*found, *details]}}
+
+
+def quota(**violation):
+    return {"@type": "type.googleapis.com/google.rpc.QuotaFailure", "violations": [violation]}
+
+
+RETRY_INFO = {"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "48s"}
+# Eleven in the evening in California.
+LATE = {"Date": "Mon, 30 Nov 2026 07:00:00 GMT"}
+
+
+@pytest.mark.parametrize(("status", "name", "reason", "message", "kind", "scope"), GEMINI)
+@pytest.mark.parametrize("wrapped", [False, True], ids=["plain", "in a list"])
+def test_an_error_of_gemini_has_the_right_kind_and_scope(status, name, reason, message, kind, scope, wrapped):
+    document = google_body(status or 403, name, reason, message)
+
+    error = error_from(make_gemini(), [document] if wrapped else document, status)
+
+    assert (error.kind, error.scope) == (kind, scope)
+    assert not error.ended
+
+
+@pytest.mark.parametrize(("status", "words", "kind", "scope"), SERPAPI)
+def test_an_error_of_serpapi_has_the_right_kind_and_scope(status, words, kind, scope):
+    error = error_from(make_copilot(), {"error": words}, status)
+
+    assert (error.kind, error.scope) == (kind, scope)
+    assert not error.ended
+
+
+@pytest.mark.parametrize(
+    ("detail", "reason", "wait"),
+    [
+        (quota(quotaId="GenerateRequestsPerMinutePerProjectPerModel"), "resource_exhausted", 48.0),
+        (quota(quotaId="GenerateRequestsPerDayPerProjectPerModel-FreeTier"), "daily_quota", 3600.0),
+        (quota(quotaMetric="x/generate_requests_per_model_per_day"), "daily_quota", 3600.0),
+        (quota(quotaId="GenerateRequestsPerDayPerProjectPerModel", quotaValue="0"), "no_quota", None),
+        (quota(), "resource_exhausted", 48.0),
+    ],
+)
+def test_googles_daily_quota_waits_for_midnight_in_california(detail, reason, wait):
+    document = google_body(429, "RESOURCE_EXHAUSTED", "", QUOTA, detail, RETRY_INFO)
+
+    error = error_from(make_gemini(), document, 429, LATE)
+
+    assert (error.reason, error.wait) == (reason, wait)
+    assert error.kind is (Kind.FATAL if wait is None else Kind.TRANSIENT)
+
+
+def test_a_longer_wait_that_google_asks_for_is_kept():
+    document = google_body(429, "RESOURCE_EXHAUSTED", "", "Please retry in 10h17m5s.", quota(quotaId="RequestsPerDay"))
+
+    assert error_from(make_gemini(), document, 429, LATE).wait == 10 * 3600 + 17 * 60 + 5
+
+
+def test_the_interactions_apis_word_for_a_used_up_quota_is_read():
+    document = {"error": {"code": "quota_exceeded", "message": "Quota exceeded."}}
+
+    error = error_from(make_gemini(), document, 429, LATE)
+
+    assert (error.kind, error.reason, error.wait) == (Kind.TRANSIENT, "daily_quota", 3600.0)
 
 
 def body(code, kind, message):
@@ -128,7 +251,7 @@ FATAL_STATUSES = [300, 304, 400, 401, 402, 403, 404, 405, 410, 413, 418, 422, 42
         *((status, Kind.FATAL) for status in FATAL_STATUSES),
     ],
 )
-@pytest.mark.parametrize("provider", [make_chatgpt(), make_perplexity()], ids=["chatgpt", "perplexity"])
+@pytest.mark.parametrize("provider", [make() for make in MAKERS.values()], ids=MAKERS.keys())
 def test_a_body_that_says_nothing_leaves_the_judgement_to_the_status(provider, status, kind, content):
     with pytest.raises(ProviderError) as caught:
         provider.read(status, {}, content)

@@ -36,6 +36,24 @@ def test_a_price_that_changes_is_the_one_of_the_day(day, received):
     assert price.received == received
 
 
+@pytest.mark.parametrize("lane", prices.TARIFFS)
+@pytest.mark.parametrize("table", [prices.TARIFFS, {name: last for name, (*_, last) in prices.TOKENS.items()}])
+def test_every_price_has_the_day_on_which_it_was_read(lane, table):
+    assert all(price.read > date(2026, 1, 1) for price in table.values())
+    assert prices.TARIFFS[lane].search > 0
+
+
+@pytest.mark.parametrize(("searches", "amount"), [(0, "0"), (1, "0.035"), (3, "0.035")])
+def test_an_older_gemini_charges_once_for_all_searches_of_a_call(searches, amount):
+    cost = computed_cost("gemini", "gemini-2.5-flash", "gemini-3.8-flash", Units(searches=searches))
+
+    assert cost.amount == Decimal(amount)
+
+
+def test_pages_that_are_opened_cost_what_they_cost():
+    assert computed_cost("perplexity", "", "", Units(searches=1, fetches=2)).amount == Decimal("0.0035")
+
+
 def test_a_day_before_the_first_price_takes_the_first():
     assert token_price("gpt-5.6-luna", "", date(2026, 1, 1)) is not None
 

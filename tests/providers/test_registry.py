@@ -6,7 +6,8 @@ import pytest
 
 from capture.providers.base import Account
 from capture.providers.registry import PROVIDERS, by_slug, configure, missing
-from tests.providers.conftest import NOWHERE, OPENAI_KEY
+from capture.providers.replies import Question
+from tests.providers.conftest import GEMINI_KEY, NOWHERE, OPENAI_KEY, SERPAPI_KEY
 
 SIMULATOR = "http://127.0.0.1:9000/"
 
@@ -49,7 +50,9 @@ def test_what_is_missing_is_said():
 
 def test_slugs_settings_and_simulator_paths_are_distinct():
     assert set(by_slug.values()) == set(PROVIDERS)
-    assert len({provider.simulator_path for provider in PROVIDERS}) == len(PROVIDERS)
+    # Systems that are asked with one key are asked at one address.
+    assert len({provider.simulator_path for provider in PROVIDERS}) == len({each.env_prefix for each in PROVIDERS})
+    assert len({provider.slug for provider in PROVIDERS}) == len({each.label for each in PROVIDERS}) == len(PROVIDERS)
     assert all(provider.simulator_path.startswith("/") for provider in PROVIDERS)
 
 
@@ -94,3 +97,61 @@ def test_a_key_that_cannot_be_sent_is_refused_and_not_shown(key):
 
 def test_a_key_is_not_in_the_representation_of_an_account():
     assert OPENAI_KEY not in repr(Account(OPENAI_KEY, "https://api.openai.com/v1"))
+
+
+def test_one_key_of_serpapi_is_enough_for_both_of_its_systems():
+    providers = configure({"SERPAPI_API_KEY": SERPAPI_KEY, "SERPAPI_BASE_URL": "https://proxy.example/s/"}, "", NOWHERE)
+
+    assert list(providers) == ["copilot", "google_ai"]
+    assert {provider.account.base_url for provider in providers.values()} == {"https://proxy.example/s"}
+    assert {provider.lane for provider in providers.values()} == {"serpapi"}
+
+
+def test_all_five_systems_are_simulated_when_no_key_is_set():
+    providers = configure({}, SIMULATOR, NOWHERE)
+
+    assert list(providers) == ["chatgpt", "perplexity", "copilot", "gemini", "google_ai"]
+    assert all(provider.account.simulated for provider in providers.values())
+
+
+@pytest.mark.parametrize("simulator", ["", SIMULATOR])
+@pytest.mark.parametrize(
+    ("value", "api", "resumable"),
+    [
+        (None, "interactions", True),
+        (" ", "interactions", True),
+        ("interactions", "interactions", True),
+        (" generate_content\n", "generate_content", False),
+    ],
+)
+def test_the_way_in_which_gemini_is_asked_is_a_setting(value, api, resumable, simulator):
+    environ = {} if value is None else {"GEMINI_API": value}
+    keys = {} if simulator else {"GEMINI_API_KEY": GEMINI_KEY}
+
+    gemini = configure({**environ, **keys}, simulator, NOWHERE)["gemini"]
+
+    assert (gemini.account.api, gemini.resumable) == (api, resumable)
+
+
+@pytest.mark.parametrize("value", ["generateContent", "Interactions", "both"])
+def test_a_way_that_does_not_exist_is_refused_in_words(value):
+    with pytest.raises(ValueError, match="GEMINI_API must be one of: interactions, generate_content"):
+        configure({"GEMINI_API_KEY": GEMINI_KEY, "GEMINI_API": value}, "", NOWHERE)
+
+
+@pytest.mark.parametrize("provider", PROVIDERS, ids=[provider.slug for provider in PROVIDERS])
+def test_a_system_says_what_it_makes_of_country_language_and_samples(provider):
+    if not (provider.takes_country and provider.takes_language):
+        assert provider.locale_note
+    assert bool(provider.samples_note) is (provider.most_samples is not None)
+
+
+def test_what_a_system_takes_is_what_it_is_sent():
+    def sent(provider, **question):
+        request = provider.start_request(Question("Which shoes?", **question))
+        return request.url + str(request.json)
+
+    for provider in configure({}, SIMULATOR, NOWHERE).values():
+        plain = sent(provider)
+        assert (sent(provider, country="DE") != plain) is provider.takes_country
+        assert (sent(provider, language="de") != plain) is provider.takes_language

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from capture.providers.replies import Kind, ProviderError
-from capture.providers.transport import HttpTransport, Request
+from capture.providers.transport import HttpTransport, Patience, Request
 from tests.providers.socket_server import seconds_since, serving, unused_url
 
 KEY = "sk-plainlyInvented0123456789"
@@ -342,3 +342,39 @@ def test_many_threads_may_send_at_once_each_with_its_own_deadline(transport):
             thread.join(10)
 
     assert sorted(outcomes, key=str) == [200] * 20 + ["timeout"] * 20
+
+
+def test_a_request_may_have_more_patience_than_others(transport):
+    def slow(connection):
+        connection.read_request()
+        connection.stop.wait(0.7)
+        connection.respond(b"late")
+
+    with serving(slow) as server:
+        patient = Request("GET", server.url, patience=Patience(silence=5, total=5))
+        assert transport.send(patient, fresh_connection=True).body == b"late"
+        # And the next one has not.
+        with pytest.raises(ProviderError, match="in time"):
+            transport.send(Request("GET", server.url), fresh_connection=True)
+
+
+@pytest.mark.parametrize("patience", [Patience(silence=0.1, total=5), Patience(silence=5, total=0.1)])
+def test_a_request_may_have_less_patience_than_others(transport, patience):
+    began = time.monotonic()
+
+    with serving(lambda connection: connection.stay_silent()) as server, pytest.raises(ProviderError) as caught:
+        transport.send(Request("GET", server.url, patience=patience), fresh_connection=False)
+
+    assert caught.value.reason == "timeout"
+    assert seconds_since(began) < 0.4
+
+
+def test_a_redirect_that_is_asked_for_is_an_answer(transport):
+    def redirect(connection):
+        connection.read_request()
+        connection.respond(b"", "302 Found", "Location: https://acme.example/\r\n")
+
+    with serving(redirect) as server:
+        response = transport.send(Request("GET", server.url, redirects=True), fresh_connection=False)
+
+    assert (response.status, response.headers["location"]) == (302, "https://acme.example/")

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from zoneinfo import ZoneInfoNotFoundError
 
 import pytest
 
-from capture.providers.waits import LONGEST, go_duration, wait_of
+from capture.providers import waits
+from capture.providers.waits import LONGEST, go_duration, until_midnight_pacific, wait_of
 
 NOON = datetime(2026, 11, 29, 12, 0, 0, tzinfo=UTC)
 RETRY_INFO = {"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "34.4s"}
@@ -102,3 +104,26 @@ def test_the_headers_go_before_the_message():
 @pytest.mark.parametrize("text", ["", "s", "1", "1s2", "1d", "-1s", "1.s", "nans"])
 def test_what_is_no_go_duration_is_none(text):
     assert go_duration(text) is None
+
+
+@pytest.mark.parametrize(
+    ("now", "hours"),
+    [
+        (datetime(2026, 11, 30, 7, 0, tzinfo=UTC), 1),  # winter: eight hours behind
+        (datetime(2026, 7, 1, 7, 0, tzinfo=UTC), 24),  # summer: seven hours behind
+        (datetime(2026, 7, 1, 6, 59, 59, tzinfo=UTC), 1 / 3600),
+        (datetime(2026, 3, 8, 9, 0, tzinfo=UTC), 22),  # the night in which the clocks go forward
+        (datetime(2026, 11, 1, 7, 30, tzinfo=UTC), 24),  # the day has 25 hours; never more than a day
+    ],
+)
+def test_midnight_in_california_is_found_in_summer_and_winter(now, hours):
+    assert until_midnight_pacific(now) == pytest.approx(hours * 3600)
+
+
+def test_a_machine_without_time_zones_waits_an_hour_too_long_at_most(monkeypatch):
+    def missing(name):
+        raise ZoneInfoNotFoundError(name)
+
+    monkeypatch.setattr(waits, "ZoneInfo", missing)
+
+    assert until_midnight_pacific(datetime(2026, 7, 1, 6, 0, tzinfo=UTC)) == 2 * 3600

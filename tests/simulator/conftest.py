@@ -13,6 +13,8 @@ from simulator.clock import Clock
 from simulator.server import Server
 
 KEY = {"authorization": "Bearer simulated"}
+GOOGLE_KEY = {"x-goog-api-key": "simulated"}
+SERPAPI_KEY = {"api_key": "simulated"}
 PROMPT = "Is Acme Beans the best espresso machine?"
 
 
@@ -42,18 +44,20 @@ class Simulator:
         self.address = ("127.0.0.1", int(server.url.rpartition(":")[2]))
 
     def start(self, system: str = "chatgpt", prompt: str = PROMPT, **fields: Any) -> httpx.Response:
-        path, body = FORMS[system](prompt)
-        return self.http.post(path, json=body | fields, headers=KEY)
+        return self.http.request(**start_call(system, prompt, **fields))
 
     def poll(self, call_id: str, system: str = "chatgpt") -> httpx.Response:
-        return self.http.get(f"{POLLS[system]}/{call_id}", headers=KEY)
+        return self.http.request(**poll_call(system, call_id))
 
-    def finish(self, system: str = "chatgpt", prompt: str = PROMPT, **fields: Any) -> dict[str, Any]:
+    def finished(self, system: str = "chatgpt", prompt: str = PROMPT, **fields: Any) -> httpx.Response:
         """A background call, polled after the longest time that an answer takes."""
         started = self.start(system, prompt, **fields)
         assert started.status_code == 200, started.text
         self.clock.time += 41
-        body: dict[str, Any] = self.poll(started.json()["id"], system).json()
+        return self.poll(id_of(started), system)
+
+    def finish(self, system: str = "chatgpt", prompt: str = PROMPT, **fields: Any) -> dict[str, Any]:
+        body: dict[str, Any] = self.finished(system, prompt, **fields).json()
         return body
 
     def order(self, *steps: dict[str, Any]) -> None:
@@ -89,11 +93,67 @@ def perplexity_form(prompt: str) -> tuple[str, dict[str, Any]]:
     }
 
 
+def gemini_form(prompt: str) -> tuple[str, dict[str, Any]]:
+    return "/gemini/v1beta/interactions", {
+        "model": "gemini-3.8-flash",
+        "input": prompt,
+        "tools": [{"type": "google_search"}],
+        "background": True,
+        "store": True,
+    }
+
+
+def copilot_form(prompt: str) -> tuple[str, dict[str, Any]]:
+    return "/serpapi/search.json", {"engine": "bing_copilot", "q": prompt, "async": "true"}
+
+
+def google_ai_form(prompt: str) -> tuple[str, dict[str, Any]]:
+    return "/serpapi/search.json", {"engine": "google_ai_mode", "q": prompt, "async": "true", "gl": "de", "hl": "de"}
+
+
 FORMS: dict[str, Callable[[str], tuple[str, dict[str, Any]]]] = {
     "chatgpt": chatgpt_form,
     "perplexity": perplexity_form,
+    "copilot": copilot_form,
+    "gemini": gemini_form,
+    "google_ai": google_ai_form,
 }
-POLLS = {"chatgpt": "/openai/v1/responses", "perplexity": "/perplexity/v1/responses"}
+POLLS = {
+    "chatgpt": "/openai/v1/responses/{}",
+    "perplexity": "/perplexity/v1/responses/{}",
+    "copilot": "/serpapi/searches/{}.json",
+    "gemini": "/gemini/v1beta/interactions/{}",
+    "google_ai": "/serpapi/searches/{}.json",
+}
+SERPAPI = ("copilot", "google_ai")
+
+
+def start_call(system: str, prompt: str = PROMPT, **fields: Any) -> dict[str, Any]:
+    """What to send, as httpx takes it."""
+    path, body = FORMS[system](prompt)
+    if system in SERPAPI:
+        given = {name: value for name, value in (SERPAPI_KEY | body | fields).items() if value is not None}
+        return {"method": "GET", "url": path, "params": given}
+    return {"method": "POST", "url": path, "json": body | fields, "headers": headers_of(system)}
+
+
+def poll_call(system: str, call_id: str) -> dict[str, Any]:
+    params = SERPAPI_KEY if system in SERPAPI else {}
+    return {
+        "method": "GET",
+        "url": POLLS[system].format(call_id),
+        "params": params,
+        "headers": headers_of(system),
+    }
+
+
+def headers_of(system: str) -> dict[str, str]:
+    return {"gemini": GOOGLE_KEY}.get(system, {} if system in SERPAPI else KEY)
+
+
+def id_of(reply: httpx.Response) -> str:
+    body = reply.json()
+    return str(body["id"] if "id" in body else body["search_metadata"]["id"])
 
 
 @contextmanager

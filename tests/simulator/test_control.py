@@ -58,6 +58,17 @@ def test_polls_are_counted(simulator: Simulator):
     assert simulator.counts()["polls"] == 2
 
 
+def test_answers_from_a_cache_are_starts_and_no_charges(simulator: Simulator):
+    for _ in range(2):
+        simulator.start("copilot", prompt="a")
+
+    counts = simulator.counts()
+
+    assert counts["starts"]["copilot"]["by_prompt"] == {"a": 2}
+    assert counts["charges"]["copilot"]["by_prompt"] == counts["cached"]["copilot"]["by_prompt"] == {"a": 1}
+    assert counts["in_hand"] == 1
+
+
 def test_samples_of_one_prompt_differ_and_a_reset_starts_them_anew(simulator: Simulator):
     first, second = simulator.finish()["output"][-1], simulator.finish()["output"][-1]
     simulator.http.post("/__control__/reset")

@@ -5,14 +5,16 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import httpx
 import pytest
 
-from tests.simulator.conftest import KEY, chatgpt_form
+from tests.simulator.conftest import FORMS, KEY, chatgpt_form, id_of, poll_call, start_call
 
 ROOT = Path(__file__).parents[2]
 
@@ -74,6 +76,38 @@ def test_a_killed_simulator_goes_on_where_it_was(tmp_path: Path):
     with running(*state) as (_, url):
         assert httpx.get(f"{url}/__control__/counts").json() == counts
         assert httpx.get(f"{url}/openai/v1/responses/{call_id}", headers=KEY).json() == body
+
+
+@pytest.mark.slow
+def test_a_simulator_killed_amid_starts_knows_every_id_that_it_gave_out(tmp_path: Path):
+    state = ("--state", str(tmp_path / "state.jsonl"))
+    given: list[tuple[str, str]] = []
+    with running(*state, "--speed", "1000") as (process, url), ThreadPoolExecutor(len(FORMS)) as pool:
+        streams = [pool.submit(start_until_it_dies, url, system, given) for system in FORMS]
+        while {system for system, _ in given} < set(FORMS) or len(given) < 100:
+            time.sleep(0.005)
+        os.kill(process.pid, signal.SIGKILL)
+        for stream in streams:
+            stream.result(20)
+
+    with running(*state, "--speed", "inf") as (_, url), httpx.Client(base_url=url) as http:
+        statuses = {http.request(**poll_call(system, call_id)).status_code for system, call_id in given}
+        charges = http.get("/__control__/counts").json()["charges"]
+
+    assert statuses == {200}
+    assert sum(tally["total"] for tally in charges.values()) >= len(given)
+
+
+def start_until_it_dies(url: str, system: str, given: list[tuple[str, str]]) -> None:
+    with httpx.Client(base_url=url) as http, suppress(httpx.TransportError):
+        for number in range(1_000_000):
+            given.append((system, id_of(http.request(**start_call(system, f"Best bikes? {number}")))))
+
+
+def test_help_tells_all_that_can_be_ordered():
+    told = failing("--help").stdout
+
+    assert all(word in told for word in ("/serpapi", "x-goog-api-key", "quota_minute", "after_accept", "counts"))
 
 
 def test_a_script_file_is_in_force_from_the_start(tmp_path: Path):

@@ -4,7 +4,7 @@ import pytest
 
 from simulator.script import SHAPES, Script, ScriptError, read_script
 
-SYSTEMS = ("chatgpt", "perplexity")
+SYSTEMS = {"chatgpt": SHAPES, "perplexity": SHAPES, "gemini": (*SHAPES, "region", "quota_minute")}
 
 
 def step(**fields):
@@ -40,6 +40,11 @@ def script(*steps) -> Script:
         ([step(do={"shape": "odd"})], "'odd' is none of"),
         ([step(do={"shape": ["odd"]})], "is none of"),
         ([step(do={"shape": "failed", "wait_s": 1})], "wait_s goes with"),
+        ([step(do={"shape": "region"})], "'region' is none of"),
+        ([{"call": "start", "do": {"shape": "region"}}], "'region' is none of"),
+        ([step(call="redirect", do={"pending_for_s": 1})], "no call is there"),
+        ([step(call="other", do={"shape": "failed"})], "no call is there"),
+        ([step(call="other", do={"finish_as": {}})], "no call is there"),
         ([step(do={"respond": {"status": 99}})], "a number from 200 to 599"),
         ([step(do={"respond": {"status": 429, "headers": {"a": 1}}})], "an object of strings"),
         ([step(do={"respond": {"status": 429, "headers": {"a": "b\r\nc"}}})], "no line breaks"),
@@ -56,6 +61,14 @@ def test_a_mistake_is_named_with_its_place(raw, said):
 @pytest.mark.parametrize("shape", SHAPES)
 def test_every_shape_can_be_ordered(shape: str):
     assert script(step(do={"shape": shape})).take("chatgpt", "start", "p").shape == shape
+
+
+def test_a_systems_own_shapes_can_be_ordered_for_it():
+    ordered = script(step(system="gemini", do={"shape": "quota_minute", "wait_s": 34.4}))
+
+    do = ordered.take("gemini", "start", "p")
+
+    assert (do.shape, do.wait_s) == ("quota_minute", 34.4)
 
 
 def test_a_step_catches_once_by_default():
@@ -89,7 +102,7 @@ def test_a_step_without_a_system_catches_any():
     del raw["system"]
     ordered = script(raw)
 
-    assert [ordered.take(system, "start", "p").delay_s for system in SYSTEMS] == [1, 1]
+    assert [ordered.take(system, "start", "p").delay_s for system in SYSTEMS] == [1, 1, 0]
 
 
 def test_a_skipping_step_lets_the_next_one_catch():

@@ -1,0 +1,112 @@
+"""What is kept of a job besides its state: copies from a system's cache, and sources that were redirects."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from decimal import Decimal
+
+import pytest
+
+from capture import ledger, queue
+from capture.models import Capture, Charge
+from capture.models.clock import database_now
+from capture.providers.replies import Basis, Empty, Source
+from tests.factories import answer, claim_one, make_check, make_job, start_one
+
+pytestmark = pytest.mark.django_db
+
+REDIRECT = "https://redirects.example/abc"
+PAGE = "https://www.reviews.example/a"
+
+
+def answer_copied_from_cache(**fields):
+    return answer(made_at=database_now() - timedelta(minutes=20), **fields)
+
+
+def complete_with_id(job, remote_id, reply):
+    queue.wait(start_one(job), remote_id, 0)
+    queue.complete(claim_one(job), reply)
+    return Capture.objects.get(prompt=job.prompt)
+
+
+def test_an_answer_that_was_made_before_we_asked_is_a_copy_and_free():
+    capture = complete_with_id(make_job(providers=("copilot",)), "s1", answer_copied_from_cache())
+
+    assert capture.cached
+    assert capture.copy_of is None
+    assert Charge.objects.get().amount == Decimal(0)
+    assert capture.cost == Decimal(0)
+
+
+def test_a_copy_points_to_the_answer_that_it_copies():
+    original = complete_with_id(make_job(providers=("copilot",)), "s1", answer(made_at=database_now()))
+    copy = complete_with_id(make_job(providers=("copilot",)), "s1", answer(made_at=database_now()))
+
+    assert not original.cached
+    assert copy.cached
+    assert copy.copy_of == original
+    assert list(Charge.objects.order_by("pk").values_list("amount", flat=True)) == [Decimal("0.013"), Decimal(0)]
+
+
+def test_an_answer_made_while_we_waited_is_no_copy_though_clocks_differ():
+    made_at = database_now() - timedelta(seconds=30)
+
+    capture = complete_with_id(make_job(providers=("copilot",)), "s1", answer(made_at=made_at))
+
+    assert not capture.cached
+    assert capture.cost == Decimal("0.013")
+
+
+def test_an_empty_reply_copied_from_the_cache_is_free_too():
+    reply = Empty(reason="no_results", made_at=database_now() - timedelta(minutes=20))
+
+    capture = complete_with_id(make_job(providers=("google_ai",)), "s1", reply)
+
+    assert (capture.outcome, capture.cached) == ("empty", True)
+    assert Charge.objects.get().basis == Basis.COMPUTED
+
+
+def test_systems_that_copy_take_one_sample_of_a_question():
+    check = make_check(providers=("chatgpt", "copilot", "google_ai"), prompts=("a?", "b?"), samples=3)
+
+    counts = {slug: check.jobs.filter(provider=slug).count() for slug in check.providers}
+
+    assert counts == {"chatgpt": 6, "copilot": 2, "google_ai": 2}
+
+
+def keep_with_sources(*sources):
+    ticket = start_one(make_job())
+    queue.complete(ticket, answer(sources=sources))
+    return ticket.attempt, Capture.objects.get()
+
+
+def test_a_redirect_counts_under_the_domain_that_the_system_names():
+    redirect = Source(REDIRECT, REDIRECT, title="reviews.example", domain="reviews.example", redirect=True)
+
+    _, capture = keep_with_sources(redirect)
+
+    assert capture.sources.get().domain == "reviews.example"
+
+
+def test_a_source_moves_to_the_page_that_its_redirect_leads_to():
+    attempt, capture = keep_with_sources(Source(REDIRECT, REDIRECT, domain="x.example", redirect=True))
+
+    ledger.move_source(attempt, REDIRECT, PAGE)
+
+    source = capture.sources.get()
+    assert (source.url, source.raw_url, source.domain) == (PAGE, REDIRECT, "reviews.example")
+
+
+def test_two_redirects_to_one_page_are_one_source():
+    other = REDIRECT + "d"
+    attempt, capture = keep_with_sources(
+        Source(REDIRECT, REDIRECT, redirect=True, spans=((5, 9),)),
+        Source(other, other, redirect=True, cited=True, spans=((1, 3),)),
+    )
+
+    ledger.move_source(attempt, REDIRECT, PAGE)
+    ledger.move_source(attempt, other, PAGE)
+    ledger.move_source(attempt, other, PAGE)
+
+    source = capture.sources.get()
+    assert (source.url, source.cited, source.spans) == (PAGE, True, [[1, 3], [5, 9]])
