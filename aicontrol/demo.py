@@ -26,6 +26,7 @@ import django
 from django.core.exceptions import ImproperlyConfigured
 
 from aicontrol import environment as env
+from aicontrol.embedded.server import server_for
 from aicontrol.supervisor import Service, Signals, Supervisor, say
 
 CHECKOUT = Path(__file__).resolve().parent.parent
@@ -97,7 +98,7 @@ def only_one(folder: Path) -> Iterator[None]:
     Raises:
         DemoError: another demo has it.
     """
-    folder.mkdir(parents=True, exist_ok=True)
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     with open(folder / "demo.lock", "a") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -147,6 +148,7 @@ def serve(listener: socket.socket, *, simulated: bool) -> int:
     """Set everything up, run the services until told to stop, and stop them."""
     say("Starting: database, migrations, login")
     django.setup()
+    _check()
     password = _prepare()
     address = f"http://{LOOPBACK}:{listener.getsockname()[1]}/"
     supervisor = Supervisor(Signals())
@@ -160,7 +162,30 @@ def serve(listener: socket.socket, *, simulated: bool) -> int:
         finally:
             say("Stopping")
             supervisor.stop()
+            _stop_database()
     return 0
+
+
+def _stop_database() -> None:
+    """Stop the embedded database, also where a command in another terminal still uses it."""
+    from django.conf import settings
+
+    database = settings.DATABASES["default"]
+    if database["ENGINE"] == "aicontrol.embedded":
+        server_for(database["FOLDER"], durable=database["DURABLE"]).shut_down()
+
+
+def _check() -> None:
+    """Look at the settings before anything is started.
+
+    Raises:
+        DemoError: one of them cannot be right.
+    """
+    from django.core import checks
+
+    wrong = [message for message in checks.run_checks(tags=["deployment"]) if message.is_serious()]
+    if wrong:
+        raise DemoError(" ".join(f"{message.msg} ({message.id})" for message in wrong))
 
 
 def _prepare() -> str:

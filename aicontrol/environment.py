@@ -134,7 +134,7 @@ def kept_secret(path: Path, length: int = 48) -> str:
         ImproperlyConfigured: the file can be neither read nor made.
     """
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         if not path.exists():
             _keep(path, secrets.token_urlsafe(length))
         return path.read_text().strip()

@@ -61,6 +61,7 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
+    "capture.middleware.RefuseNul",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
@@ -68,7 +69,6 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
-    "capture.middleware.DatabaseAway",
 ]
 
 ROOT_URLCONF = "aicontrol.urls"
@@ -182,9 +182,9 @@ CAPTURE_UNKNOWN_RETRIES = env.whole("CAPTURE_UNKNOWN_RETRIES", 1, 0, 100)
 CAPTURE_REMOTE_DEADLINE = env.whole("CAPTURE_REMOTE_DEADLINE", 86_400, 1, 30 * 86_400)  # seconds with a remote id
 CAPTURE_EXCHANGE_DEADLINE = env.number("CAPTURE_EXCHANGE_DEADLINE", 45, 0.1, 3_600)  # seconds of one HTTP exchange
 
-CAPTURE_CONCURRENCY = env.whole("CAPTURE_CONCURRENCY", 8, 1, 1_000)  # seats of one worker
+CAPTURE_CONCURRENCY = env.whole("CAPTURE_CONCURRENCY", 8, 1, 256)  # seats of one worker
 CAPTURE_POLL = env.number("CAPTURE_POLL", 1, 0.01, 3_600)  # seconds between looks into the queue
-CAPTURE_GRACE = env.number("CAPTURE_GRACE", 30, 0, 3_600)  # seconds for exchanges in flight when a worker stops
+CAPTURE_GRACE = env.number("CAPTURE_GRACE", 60, 0, 3_600)  # seconds for exchanges in flight when a worker stops
 # Most calls in hand by lane, over all workers, as a lane is made; staff change it in the admin.
 CAPTURE_LANE_LIMITS = env.wholes(
     "CAPTURE_LANE_LIMITS", {"openai": 20, "perplexity": 10, "gemini": 20, "serpapi": 10}, 1, 10_000

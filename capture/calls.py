@@ -26,10 +26,12 @@ class Ticket:
         question: what is asked; its `run` is the attempt's id.
         remote_id: the live call to be polled, or None when one is to be started.
         base_url: where the live call was started; empty before.
+        simulated: the live call was started at the simulator.
         attempts: start calls so far, this one included.
         unknowns: earlier attempts whose outcome nobody knows.
         polls: looks at the live call, this one included.
         age: seconds since the live call was started, at the time of the claim.
+        crashed: a worker has died with this job in its hands before.
     """
 
     job: int
@@ -40,10 +42,12 @@ class Ticket:
     question: Question
     remote_id: str | None
     base_url: str
+    simulated: bool
     attempts: int
     unknowns: int
     polls: int
     age: float
+    crashed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +110,6 @@ def own_error(exception: Exception, *, maybe_charged: bool = False) -> ProviderE
 
 def _asked_elsewhere(ticket: Ticket) -> ProviderError:
     """An id means something only where it was given out, and a key belongs to one address."""
-    return ProviderError(
-        Kind.TRANSIENT, "elsewhere", f"the call was started at {ticket.base_url}, which is not the address in use now"
-    )
+    message = f"the call was started at {ticket.base_url}, which is not the address in use now"
+    # A simulator that is no longer in use takes its calls along; nothing was paid for them.
+    return ProviderError(Kind.TRANSIENT, "elsewhere", message, ended=ticket.simulated)

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import Max, Sum
+from django.db.models import Max, Q, Sum
 
 from capture.calls import Ticket
 from capture.models import Attempt, AttemptOutcome, Capture, CaptureJob, Charge, Outcome
@@ -29,19 +29,32 @@ from capture.providers.replies import (
     Empty,
     FinalReply,
     Incomplete,
+    Kind,
     ProviderError,
     Refused,
     Source,
 )
 
+# Beyond these a reply is broken, and its figures are no reason to lose its answer.
+MOST_DOLLARS = Decimal(9_999)
+MOST_SOURCES = 1_000
+
 FREE = Cost(Decimal(0), Basis.COMPUTED)
+
+SUPERSEDED = ProviderError(
+    Kind.TRANSIENT, "superseded", "another attempt of the same job has brought the reply", maybe_charged=True
+)
 
 # A system that tells when it made an answer tells it by its own clock.
 CLOCK_SLACK = timedelta(seconds=60)
 
 
-def begin_attempt(ticket: Ticket, worker: UUID, account: Account) -> None:
-    """Write the intent: this worker is about to start this call at this address."""
+def begin_attempt(ticket: Ticket, worker: UUID, account: Account, patience: float) -> None:
+    """Write the intent: this worker is about to start this call at this address.
+
+    Arguments:
+        patience: seconds after which the exchange is over, one way or the other.
+    """
     so_far = Attempt.objects.filter(job_id=ticket.job).exclude(pk=ticket.attempt).aggregate(last=Max("number"))["last"]
     Attempt.objects.get_or_create(
         pk=ticket.attempt,
@@ -52,23 +65,76 @@ def begin_attempt(ticket: Ticket, worker: UUID, account: Account) -> None:
             "base_url": account.base_url,
             "simulated": account.simulated,
             "started_at": ClockTimestamp(),
+            "deadline": ClockTimestamp() + timedelta(seconds=patience),
         },
     )
 
 
+def withdraw_attempt(attempt: UUID) -> None:
+    """Take an intent back: nothing was sent for it, so there was no attempt."""
+    Attempt.objects.filter(pk=attempt, ended_at__isnull=True, remote_id__isnull=True).delete()
+
+
 def note_remote_id(attempt: UUID, remote_id: str) -> None:
-    """Keep the id that the system gave the call."""
-    Attempt.objects.filter(pk=attempt, remote_id__isnull=True).update(remote_id=remote_id, remote_at=ClockTimestamp())
+    """Keep the id that the system gave the call: it is live until the system says otherwise."""
+    Attempt.objects.filter(pk=attempt, remote_id__isnull=True).update(
+        remote_id=remote_id, remote_at=ClockTimestamp(), live=True
+    )
 
 
-def end_attempt(attempt: UUID, error: ProviderError | None = None) -> None:
-    """Close an attempt: by a reply, by an error, or as unknown where the error may hide an accepted call."""
-    outcome = AttemptOutcome.REPLIED
-    if error is not None:
-        outcome = AttemptOutcome.UNKNOWN if error.maybe_charged else AttemptOutcome.ERROR
-    Attempt.objects.filter(pk=attempt, ended_at__isnull=True).update(
+def open_attempt(job: int) -> UUID | None:
+    """The attempt of a job that has not ended, of which there is at most one."""
+    return Attempt.objects.filter(job=job, ended_at__isnull=True).values_list("pk", flat=True).first()
+
+
+def has_ended(attempt: UUID) -> bool:
+    return Attempt.objects.filter(pk=attempt, ended_at__isnull=False).exists()
+
+
+def live_call(job: int) -> Attempt | None:
+    """The oldest attempt that was given up and whose call has turned out to be live."""
+    return Attempt.objects.filter(job=job, live=True, ended_at__isnull=False).order_by("number").first()
+
+
+def reopen(attempt: Attempt) -> None:
+    """An attempt that was given up goes on: its call is looked after."""
+    Attempt.objects.filter(pk=attempt.pk).update(ended_at=None, outcome=AttemptOutcome.OPEN, reason="", error="")
+
+
+def close_by_error(job: CaptureJob, attempt: UUID, error: ProviderError, *, live: bool = False) -> None:
+    """Close an attempt by an error, and write what it cost: an unknown outcome counts at its estimate.
+
+    Arguments:
+        live: the call may still end, so the attempt stays open; it counts at its estimate until then.
+    """
+    if not live:
+        _end(attempt, AttemptOutcome.UNKNOWN if error.maybe_charged else AttemptOutcome.ERROR, error)
+    if live or error.cost or error.maybe_charged:
+        charge(job, attempt, error.cost)
+    else:
+        # An outcome that was unknown until now has turned out to be an error that costs nothing.
+        Charge.objects.filter(attempt=attempt).update(amount=FREE.amount, basis=FREE.basis)
+
+
+def close_by_reply(job: CaptureJob, attempt: UUID, reply: FinalReply) -> None:
+    """Close an attempt by a reply that comes too late to be kept, and write what it cost."""
+    _end(attempt, AttemptOutcome.REPLIED)
+    charge(job, attempt, reply.cost)
+
+
+def supersede_others(job: CaptureJob, attempt: UUID) -> None:
+    """Another attempt of a job has brought the reply: one that is still under way may be charged, too."""
+    for other in Attempt.objects.filter(job=job, ended_at__isnull=True).exclude(pk=attempt):
+        close_by_error(job, other.pk, SUPERSEDED)
+
+
+def _end(attempt: UUID, outcome: AttemptOutcome, error: ProviderError | None = None) -> None:
+    """End an attempt that is open, or whose end was unknown until now."""
+    unsettled = Q(outcome=AttemptOutcome.UNKNOWN, settled__isnull=True)
+    Attempt.objects.filter(Q(ended_at__isnull=True) | unsettled, pk=attempt).update(
         ended_at=ClockTimestamp(),
         outcome=outcome,
+        live=False,
         reason=error.reason if error else "",
         error=error.message if error else "",
     )
@@ -81,12 +147,13 @@ def charge(job: CaptureJob, attempt: UUID, cost: Cost | None) -> None:
         cost: None where the system's reply names no money; then it counts at the job's estimate.
     """
     cost = cost or Cost(job.estimate, Basis.ESTIMATED)
+    amount = min(max(cost.amount, Decimal(0)), MOST_DOLLARS)
     simulated = Attempt.objects.filter(pk=attempt, simulated=True).exists()
     Charge.objects.update_or_create(
         attempt=attempt,
-        defaults={"amount": cost.amount, "basis": cost.basis},
+        defaults={"amount": amount, "basis": cost.basis},
         create_defaults={
-            "amount": cost.amount,
+            "amount": amount,
             "basis": cost.basis,
             "team_id": job.team_id,
             "day": database_now().date(),
@@ -105,6 +172,7 @@ def keep_reply(job: CaptureJob, attempt: UUID, reply: FinalReply) -> None:
     tried = Attempt.objects.get(pk=attempt)
     original = _original(job, tried, reply)
     copied = original is not None or _is_copy(reply, tried.started_at)
+    _end(attempt, AttemptOutcome.REPLIED)
     charge(job, attempt, FREE if copied else reply.cost)
     outcome, reason, text = _told_apart(reply)
     capture = _keep(
@@ -119,7 +187,8 @@ def keep_reply(job: CaptureJob, attempt: UUID, reply: FinalReply) -> None:
     )
     if isinstance(reply, Answered) and capture.attempt == attempt:
         SourceRow.objects.bulk_create(
-            _source_row(capture, position, source) for position, source in enumerate(reply.sources, start=1)
+            _source_row(capture, position, source)
+            for position, source in enumerate(reply.sources[:MOST_SOURCES], start=1)
         )
 
 
@@ -192,8 +261,9 @@ def _keep(
     cached: bool = False,
     copy_of: Capture | None = None,
 ) -> Capture:
-    if held := Capture.objects.answered().filter(**_place(job)).first():
-        return held  # an answer is never overwritten
+    held = Capture.objects.filter(**_place(job)).first()
+    if held and not _may_replace(held, outcome):
+        return held
     tries = list(Attempt.objects.filter(job=job).order_by("number"))
     own = next((each for each in tries if each.pk == attempt), None)
     now = database_now()
@@ -221,6 +291,13 @@ def _keep(
     )
     capture.sources.all().delete()
     return capture
+
+
+def _may_replace(held: Capture, outcome: Outcome) -> bool:
+    """An answer is never overwritten, and what a system has said is only by what a system says."""
+    if held.outcome in (Outcome.FAILED, Outcome.CANCELLED):
+        return held.outcome == outcome or outcome != Outcome.CANCELLED
+    return held.outcome != Outcome.ANSWERED and outcome not in (Outcome.FAILED, Outcome.CANCELLED)
 
 
 def _place(job: CaptureJob) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from capture.providers.replies import Cost, FinalReply, Kind, Pending, ProviderE
 FIRST_POLLS = (2.0, 3.0, 5.0, 8.0)
 STEADY_POLL = 10.0
 SLOWEST_POLL = 600.0
+QUICKEST_POLL = 1.0  # whatever a system asks for
 # A call that has been looked after for long is looked after more seldom: every tenth of its age.
 AGE_PER_POLL = 10
 
@@ -97,7 +98,9 @@ def decide(came: Reply | ProviderError, situation: Situation, limits: Limits, ra
     """Turn what came back into what happens next."""
     match came:
         case Pending():
-            return _look_again(came.remote_id, came.after, "", situation, limits, random)
+            # Whatever id a poll brings, the call is the one that was asked after.
+            remote_id = situation.remote_id or came.remote_id
+            return _look_again(remote_id, came.after, "", situation, limits, random)
         case ProviderError():
             if situation.remote_id is not None and not came.ended:
                 # Trouble with looking says nothing about the call itself.
@@ -113,7 +116,7 @@ def _look_again(
     if situation.age >= limits.remote_deadline:
         return GiveUp(_gave_no_answer(limits), live=True)
     pace = poll_pace(situation.polls, situation.age)
-    after = pace if asked is None else min(asked, SLOWEST_POLL)
+    after = pace if asked is None else min(max(asked, QUICKEST_POLL), SLOWEST_POLL)
     if reason:
         after = max(after, pace)
     return Wait(remote_id, after + random.uniform(0, after / 10), reason)

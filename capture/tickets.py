@@ -37,8 +37,10 @@ def _ticket(job: CaptureJob, token: UUID, live: Attempt | None, now: datetime) -
         question=Question(job.prompt.text, check.country, check.language, run=str(attempt)),
         remote_id=job.remote_id,
         base_url=live.base_url if live else "",
+        simulated=live.simulated if live else False,
         attempts=job.attempts if live else job.attempts + 1,
         unknowns=job.unknowns,
         polls=job.polls + 1 if live else 0,
+        crashed=job.crashes > 0,
         age=(now - job.asked_at).total_seconds() if live and job.asked_at else 0.0,
     )

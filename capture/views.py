@@ -2,26 +2,33 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from functools import wraps
 from typing import Concatenate, ParamSpec, cast
+from urllib.parse import urlencode
 from uuid import UUID
 
 from django.contrib.auth.views import redirect_to_login
 from django.core.paginator import Paginator
+from django.db import InterfaceError, OperationalError
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.template.loader import render_to_string
+from django.views import defaults
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_GET, require_http_methods
+from django.views.decorators.http import require_http_methods, require_safe
 from django.views.decorators.vary import vary_on_headers
 from django_htmx.http import HttpResponseClientRedirect
 from django_htmx.middleware import HtmxDetails
 
 from capture import queue, reports, systems
-from capture.forms import CheckForm
+from capture.forms import CheckForm, new_nonce
 from capture.models import Check, Team
 
 CHECKS_PER_PAGE = 50
+
+TRY_AGAIN = 5  # seconds
 
 NOTHING_NEW = 204  # htmx leaves the page as it is, and goes on polling
 
@@ -52,7 +59,7 @@ def _htmx(request: HttpRequest) -> HtmxDetails:
     return cast("HtmxDetails", request.htmx)  # type: ignore[attr-defined]  # set by its middleware
 
 
-@require_GET
+@require_safe
 @for_team
 def checks(request: HttpRequest, team: Team) -> HttpResponse:
     """The team's checks, newest first."""
@@ -60,18 +67,24 @@ def checks(request: HttpRequest, team: Team) -> HttpResponse:
     return render(request, "capture/checks.html", {"page": page, "lines": reports.lines(page)})
 
 
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 @for_team
 def new_check(request: HttpRequest, team: Team) -> HttpResponse:
-    """The form, and what it sends."""
-    form = CheckForm(request.POST if request.method == "POST" else None)
+    """The form, and what it sends.
+
+    The random value of a form is in its address: going back finds the same form, a new one is another.
+    """
+    nonce = request.GET.get("form", "")
+    if not nonce and request.method != "POST":
+        return redirect(f"{request.path}?{urlencode({'form': new_nonce()})}")
+    form = CheckForm(request.POST if request.method == "POST" else None, initial={"nonce": nonce})
     if form.is_valid():
         check, _ = queue.enqueue(form.to_order(), team, request.user, systems.estimates())
         return redirect(reports.check_url(check))
     return render(request, "capture/new_check.html", {"form": form})
 
 
-@require_GET
+@require_safe
 @never_cache
 @vary_on_headers("HX-Request")
 @for_team
@@ -84,14 +97,29 @@ def check(request: HttpRequest, team: Team, uuid: UUID) -> HttpResponse:
     return render(request, template, {"check": board.check, "board": board, "answers": reports.answers_on(board)})
 
 
-@require_GET
+@require_safe
 @never_cache
-@for_team
-def check_status(request: HttpRequest, team: Team, uuid: UUID) -> HttpResponse:
-    """The check as programs read it."""
-    return JsonResponse(reports.check_status(_check(team, uuid)))
+def check_status(request: HttpRequest, uuid: UUID) -> HttpResponse:
+    """The check as programs read it; to them a login page would be no answer."""
+    if not request.user.is_authenticated:
+        return JsonResponse(
+            {"error": "Log in first: this needs the session of a member of the check's team."}, status=401
+        )
+    found = Check.objects.of_team(Team.objects.of(request.user)).filter(uuid=uuid).first()
+    if found is None:
+        return JsonResponse({"error": "There is no such check."}, status=404)
+    return JsonResponse(reports.check_status(found))
 
 
 def _check(team: Team, uuid: UUID) -> Check:
     """The team's check. Another team's is not there, just as one that never was."""
     return get_object_or_404(Check.objects.of_team(team), uuid=uuid)
+
+
+def server_error(request: HttpRequest) -> HttpResponse:
+    """What has failed, wherever that was: the database is away, which passes, or an error of ours."""
+    if not isinstance(sys.exception(), OperationalError | InterfaceError):
+        return defaults.server_error(request)
+    # Without the request: its context processors would ask the database who this is.
+    page = render_to_string("503.html")
+    return HttpResponse(page, status=503, headers={"Retry-After": str(TRY_AGAIN)})

@@ -1,8 +1,8 @@
-"""The loop and its seats.
+"""The loop of a worker.
 
-One thread, the loop, talks to the database: it claims, starts, records and beats. The seats are threads that know HTTP
-only. Between them is one mailbox, in which everything arrives that the loop may have to wait for: results, stop
-signals, and, as the time-out of waiting, the next due time. Nothing else waits anywhere.
+One thread, the loop, talks to the database: it claims, starts, records, beats and recovers. The seats are threads that
+know HTTP only. Between them is one mailbox, in which everything arrives that the loop may have to wait for: results,
+stop signals, and, as the time-out of waiting, the next due time. Nothing else waits anywhere.
 """
 
 from __future__ import annotations
@@ -13,23 +13,22 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
-from queue import Empty, SimpleQueue
 from random import Random
 from types import FrameType
-from typing import Any
-from uuid import UUID, uuid4
+from uuid import uuid4
 
-from django.db import InterfaceError, OperationalError, connection
+from django.db import DataError, IntegrityError
+from django.db import Error as DatabaseTrouble
 from django.dispatch import Signal
 
-from capture import calls, heartbeat, ledger, queue, retry
+from capture import calls, database, heartbeat, ledger, queue, recovery, retry
 from capture.calls import Resolved, Result, Ticket
 from capture.models import CaptureJob
 from capture.providers.base import Provider
 from capture.providers.replies import Answered
+from capture.seats import Seats
 
 log = logging.getLogger(__name__)
 
@@ -38,19 +37,12 @@ about_to_serve = Signal()
 
 LAST_MOMENT = 2.0  # seconds for the hand-back after a second signal
 MOST_RESOLVING = 200  # redirects waiting to be looked up; more are left as they are
+DATABASE_PATIENCE = 15.0  # seconds for all that one turn has to say to the database
 DATABASE_PAUSE = 2.0  # seconds between tries while the database is away, before jitter
-
-
-def close_connection() -> None:
-    """Let go of a connection that has failed; the next query opens another."""
-    connection.close()
 
 
 class Stop:
     """In the mailbox: somebody wants this worker to end."""
-
-
-Message = Result | Resolved | Stop
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,12 +53,14 @@ class Pace:
         seats: calls at once.
         poll: seconds between looks into the queue when nothing else happens.
         grace: seconds that a stopping worker gives the exchanges in flight.
+        exchange: seconds of one HTTP exchange, unless its system takes longer.
         drain: end once no job is open.
     """
 
     seats: int
     poll: float
     grace: float
+    exchange: float
     drain: bool = False
 
 
@@ -83,18 +77,13 @@ class Worker:
         random: Random | None = None,
     ) -> None:
         self.id = uuid4()
-        self.mailbox: SimpleQueue[Message] = SimpleQueue()
+        self.limits = limits
+        self.seats = Seats(pace.seats, exchange)
         self._providers = providers
         self._pace = pace
-        self._limits = limits
-        self._exchange = exchange
         self._random = random or Random()  # noqa: S311  jitter, not secrets
-        self._pool = ThreadPoolExecutor(pace.seats, thread_name_prefix="seat")
         self._claimed: list[Ticket] = []
-        self._seated: dict[UUID, Ticket] = {}
         self._results: list[Result] = []
-        # Sources are followed up one at a time, beside the seats: no answer waits for it.
-        self._resolver = ThreadPoolExecutor(1, thread_name_prefix="resolver")
         self._resolving = 0
         self._resolved: list[Resolved] = []
         self._stops = 0
@@ -105,6 +94,8 @@ class Worker:
         self._until_due: float | None = None
         self._pause: float | None = None
         self._drained = False
+        self._broken = False
+        self._watchdog = database.Watchdog()
 
     # ------------------------------------------------------------------------------------------------- the loop
 
@@ -112,19 +103,25 @@ class Worker:
         """Serve until told to stop, or until drained.
 
         Returns:
-            Whether the end was tidy: nothing is left in this worker's hands.
+            Whether the end was tidy: nothing is left in this worker's hands, and none of its seats hangs.
         """
         log.info("worker %s: %s seats for %s", self.id, self._pace.seats, ", ".join(self._providers) or "nothing")
-        while not self._finished():
-            with self._surviving_the_database():
-                self._turn()
-            if not self._finished():
-                self.wait()
+        try:
+            while not self._finished():
+                with self._surviving_the_database():
+                    self._turn()
+                if not self._finished():
+                    self.wait()
+        except Exception:
+            # A bug; whoever runs this starts it again. What is in hand is still written and handed back.
+            log.exception("worker %s: an error of our own ends it", self.id)
+            self._broken = True
         return self._end()
 
     def _turn(self) -> None:
         """All that there is to do now."""
         self.register()
+        self.watch_seats()
         self.record()
         self.settle_sources()
         self.beat()
@@ -146,71 +143,76 @@ class Worker:
 
     def wait(self) -> None:
         """Wait for the next thing to happen, and sort what has arrived."""
-        message = self._next_message(self._patience())
-        while message is not None:
+        for message in self.seats.messages(self._patience()):
             match message:
                 case Stop():
                     self._begin_to_stop()
                 case Resolved():
                     self._resolved.append(message)
                 case Result():
+                    self.seats.is_back(message.ticket)
                     self._results.append(message)
-            message = self._next_message(0)
-
-    def _next_message(self, patience: float) -> Message | None:
-        try:
-            return self.mailbox.get(timeout=patience) if patience > 0 else self.mailbox.get_nowait()
-        except Empty:
-            return None
 
     def _patience(self) -> float:
         """Seconds to wait when nothing arrives: until a look into the queue, a due time, a beat, or the end."""
         now = time.monotonic()
-        if self._pause is not None:
-            times = [self._pause]
-        else:
-            times = [self._pace.poll * self._random.uniform(0.75, 1.25), self._next_beat - now]
-            if self._until_due is not None:
-                times.append(self._until_due)
-        if self._stop_at is not None:
-            times.append(self._stop_at - now)
-        return max(0.001, min(times))
+        poll = self._pace.poll * self._random.uniform(0.75, 1.25)
+        times = [poll, self._next_beat - now, self._until_due] if self._pause is None else [self._pause]
+        times += [self.seats.next_deadline(), self._stop_at - now if self._stop_at is not None else None]
+        return max(0.001, min(seconds for seconds in times if seconds is not None))
 
     @contextmanager
     def _surviving_the_database(self) -> Iterator[None]:
         """The loop never dies of the database: what it holds stays in hand, and the next turn tries again."""
         self._pause = None
         try:
-            yield
-        except (OperationalError, InterfaceError) as error:
+            with self._watchdog.bounded(DATABASE_PATIENCE):
+                yield
+        except DatabaseTrouble as error:
             log.warning("worker %s: the database cannot be used now (%s)", self.id, str(error).strip().split("\n")[0])
-            close_connection()
+            database.close()
             self._pause = DATABASE_PAUSE * self._random.uniform(0.5, 1.0)
 
-    # ---------------------------------------------------------------------------------------------------- steps
+    # ------------------------------------------------------------------------------------------- being a worker
 
     def register(self) -> None:
+        """Write this worker's row, once; then recovery has its first turn."""
         if not self._registered:
             heartbeat.register(self.id, list(self._providers), self._pace.seats)
             self._registered = True
+            about_to_serve.send(sender=Worker, worker=self)
 
     def beat(self) -> bool:
-        """Say that this worker lives, and hand back claims that it does not know of; every few seconds."""
+        """Say that this worker lives, and look after what others and a lost COMMIT have left; every few seconds."""
         if time.monotonic() < self._next_beat:
             return False
-        heartbeat.beat(self.id)
-        queue.release_strays(self.id, {ticket.token for ticket in (*self._claimed, *self._seated.values())})
+        pulse = heartbeat.beat(self.id, self.seats.stuck)
+        if pulse.lost:
+            self._begin_anew()
+            return False
+        queue.release_strays(self.id, {ticket.token for ticket in (*self._claimed, *self.seats.taken)})
+        recovery.recover(self.limits, but=self.id, steady=pulse.steady)
         self._next_beat = time.monotonic() + heartbeat.INTERVAL
         return True
 
+    def _begin_anew(self) -> None:
+        """Others have given this worker up. It goes on under a new id; what it has in flight ends as late results."""
+        log.warning("worker %s was given up by others; it registers anew", self.id)
+        self.hand_back()
+        self.id = uuid4()
+        self._registered = False
+        self.register()
+
+    # ------------------------------------------------------------------------------------------------- claiming
+
     def fill_seats(self) -> bool:
         """Claim for the free seats and seat what was claimed; says whether anything was seated."""
-        before = len(self._seated)
+        before = self.busy()
         self._seat_claimed()
         for lane, share in self._shares():
-            self._claimed += queue.claim(lane, self.id, self._slugs(lane), share)
+            self._claimed += queue.claim(lane, self.id, self._slugs(lane), share, crashed=not self._holds_crashed())
         self._seat_claimed()
-        return len(self._seated) > before
+        return self.busy() > before
 
     def _shares(self) -> Iterator[tuple[str, int]]:
         """Deal the free seats to the lanes: first to each alike, then what is left to those that could take more."""
@@ -230,21 +232,24 @@ class Worker:
     def _lanes(self) -> list[str]:
         """The lanes in the order in which they may take seats: the one with the fewest calls in hand first."""
         lanes = dict.fromkeys(provider.lane for provider in self._providers.values())
-        taken = [ticket.lane for ticket in self._seated.values()]
+        taken = [ticket.lane for ticket in self.seats.taken]
         return sorted(lanes, key=taken.count)
 
     def _slugs(self, lane: str) -> list[str]:
         return [slug for slug, provider in self._providers.items() if provider.lane == lane]
 
+    def _holds_crashed(self) -> bool:
+        return any(ticket.crashed for ticket in (*self._claimed, *self.seats.taken))
+
     def _free(self) -> int:
-        return self._pace.seats - self._in_hand()
+        return self.seats.free - len(self._claimed)
 
     def _in_hand(self) -> int:
-        return len(self._claimed) + len(self._seated)
+        return len(self._claimed) + self.busy()
 
     def busy(self) -> int:
         """Seats that are taken, by an exchange or by a result that is not yet recorded."""
-        return len(self._seated)
+        return len(self.seats.taken)
 
     def arrived(self) -> int:
         """Results that are to be recorded."""
@@ -254,37 +259,51 @@ class Worker:
         while self._claimed:
             ticket = self._claimed[0]
             provider = self._providers[ticket.provider]
+            patience = self._patience_with(provider, ticket)
             # A poll sends nothing new; a start is sent only after its intent is committed.
-            if ticket.remote_id is not None or queue.start(ticket, self.id, provider.account):
-                self._seat(provider, ticket)
+            if ticket.remote_id is not None or queue.start(ticket, self.id, provider.account, patience):
+                self.seats.seat(provider, ticket, patience)
             self._claimed.pop(0)
 
-    def _seat(self, provider: Provider, ticket: Ticket) -> None:
-        self._seated[ticket.attempt] = ticket
-        self._pool.submit(self._exchange, provider, ticket).add_done_callback(self._post)
+    def _patience_with(self, provider: Provider, ticket: Ticket) -> float:
+        if ticket.remote_id is None and provider.start_patience:
+            return provider.start_patience.total
+        return self._pace.exchange
 
-    def _post(self, done: Future[Any]) -> None:
-        if not done.cancelled():
-            self.mailbox.put(done.result())
+    # ------------------------------------------------------------------------------------------------ recording
+
+    def watch_seats(self) -> bool:
+        """Give up the exchanges that hang. With half of the seats stuck, end, to be started again."""
+        given_up = self.seats.give_up_overdue()
+        for result in given_up:
+            log.error("job %s %s: the exchange hangs; its seat is stuck", result.ticket.job, result.ticket.provider)
+        self._results += given_up
+        if 2 * self.seats.stuck >= self.seats.count and not self.stopping:
+            log.error("worker %s: %s seats are stuck; it ends", self.id, self.seats.stuck)
+            self._begin_to_stop()
+        return bool(given_up)
 
     def record(self) -> bool:
         """Write down what has come back; says whether there was anything."""
         recorded = bool(self._results)
         while self._results:
-            result = self._results[0]
-            self._record(result)
-            self._results.pop(0)
-            del self._seated[result.ticket.attempt]
+            self._record(self._results[0])
+            self.seats.leave(self._results.pop(0).ticket)
         return recorded
 
     def _record(self, result: Result) -> None:
         try:
             self._apply(result.ticket, self._decide(result))
-        except (OperationalError, InterfaceError):
-            raise  # the database is away: this result stays in hand
         except Exception as exception:
+            if isinstance(exception, DatabaseTrouble) and not isinstance(exception, DataError | IntegrityError):
+                raise  # the database is away: this result stays in hand
             log.exception("job %s: its result cannot be recorded", result.ticket.job)
-            queue.fail(result.ticket, calls.own_error(exception))
+            self._fail_unrecorded(result.ticket, exception)
+
+    def _fail_unrecorded(self, ticket: Ticket, exception: Exception) -> None:
+        """What came was paid for: it counts as a charge, and a call that can be looked at again stays live."""
+        error = calls.own_error(exception, maybe_charged=True)
+        queue.fail(ticket, error, live=ticket.remote_id is not None)
 
     def _decide(self, result: Result) -> retry.Decision:
         ticket = result.ticket
@@ -295,7 +314,7 @@ class Worker:
             remote_id=ticket.remote_id,
             age=ticket.age + result.seconds,
         )
-        return retry.decide(result.came, situation, self._limits, self._random)
+        return retry.decide(result.came, situation, self.limits, self._random)
 
     def _apply(self, ticket: Ticket, decision: retry.Decision) -> None:
         match decision:
@@ -315,9 +334,7 @@ class Worker:
             if source.redirect and self._resolving < MOST_RESOLVING:
                 self._resolving += 1
                 provider = self._providers[ticket.provider]
-                self._resolver.submit(calls.resolve, provider, ticket.attempt, source.raw_url).add_done_callback(
-                    self._post
-                )
+                self.seats.send_on_errand(calls.resolve, provider, ticket.attempt, source.raw_url)
 
     def settle_sources(self) -> None:
         """Write down where redirects lead."""
@@ -342,7 +359,7 @@ class Worker:
     def _on_signal(self, number: int, frame: FrameType | None) -> None:
         # A handler may interrupt anything, so it only leaves a message; `put` of a SimpleQueue is made for that.
         self._signals += 1
-        self.mailbox.put(Stop())
+        self.seats.mailbox.put(Stop())
         if self._signals > 1:
             # The loop may be held up by the database; "at once" is then without a hand-back.
             overdue = threading.Timer(LAST_MOMENT, os._exit, [1])
@@ -352,7 +369,7 @@ class Worker:
     def _begin_to_stop(self) -> None:
         self._stops += 1
         if self._stops == 1:
-            log.info("worker %s: stopping; %s exchanges in flight", self.id, len(self._seated))
+            log.info("worker %s: stopping; %s exchanges in flight", self.id, self.busy())
             self._stop_at = time.monotonic() + self._pace.grace
         else:
             self._stop_at = time.monotonic()
@@ -364,13 +381,22 @@ class Worker:
             self._claimed.pop(0)
 
     def _end(self) -> bool:
+        """Write and hand back what is left, and say what could not be."""
         with self._surviving_the_database():
             self.record()
             self.hand_back()
-        left = len(self._seated)
-        with self._surviving_the_database():
+            self._hand_back_polls()
+            queue.release_strays(self.id, {ticket.token for ticket in self.seats.taken})
             heartbeat.close(self.id)
-        self._resolver.shutdown(wait=False, cancel_futures=True)
-        self._pool.shutdown(wait=not left, cancel_futures=True)
-        log.info("worker %s: ended%s", self.id, f" with {left} exchanges in flight" if left else "")
-        return not self._in_hand()
+        for result in self._results:
+            log.error("job %s: its result is lost to this worker: the database is away", result.ticket.job)
+        tidy = not (self._in_hand() or self.seats.stuck or self._broken or self._pause)
+        self.seats.close(wait=tidy)
+        log.info("worker %s: ended%s", self.id, "" if tidy else f" with {self.busy()} exchanges in flight")
+        return tidy
+
+    def _hand_back_polls(self) -> None:
+        """Looking after a call can be broken off at any time: somebody else looks."""
+        for ticket in self.seats.taken:
+            if ticket.remote_id is not None and queue.release(ticket):
+                self.seats.leave(ticket)

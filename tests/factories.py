@@ -23,6 +23,7 @@ _numbers = itertools.count(1)
 
 WORKER = UUID(int=1)
 ACCOUNT = Account(api_key="simulated", base_url="http://127.0.0.1:9/x", simulated=True)
+PATIENCE = 45.0
 ESTIMATES = dict.fromkeys(registry.by_slug, Decimal("0.02"))
 
 
@@ -71,7 +72,7 @@ def claim_one(job: CaptureJob) -> Ticket:
 def start_one(job: CaptureJob) -> Ticket:
     """Bring a job to RUNNING."""
     ticket = claim_one(job)
-    assert queue.start(ticket, WORKER, ACCOUNT)
+    assert queue.start(ticket, WORKER, ACCOUNT, PATIENCE)
     return ticket
 
 

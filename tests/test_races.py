@@ -15,6 +15,7 @@ from django.db import connection, transaction
 
 from capture import lanes, queue
 from capture.models import CaptureJob, Check, Lane, Membership, Team
+from capture.queue import claims
 from tests.factories import claim, make_check, make_job, make_order, make_team, make_user, start_one, stranger
 from tests.process.running import until
 
@@ -99,7 +100,7 @@ def test_a_job_that_somebody_else_has_locked_is_passed_over(elsewhere):
 
 
 def test_a_claimer_that_freezes_holds_up_its_lane_for_a_moment_and_no_other(elsewhere, monkeypatch):
-    monkeypatch.setattr(queue, "LOCK_TIMEOUT", timedelta(milliseconds=100))
+    monkeypatch.setattr(claims, "LOCK_TIMEOUT", timedelta(milliseconds=100))
     make_check(prompts=prompts(2), providers=("chatgpt", "perplexity"))
 
     with held_open(elsewhere, lambda: lanes.lock("openai")):
@@ -110,12 +111,12 @@ def test_a_claimer_that_freezes_holds_up_its_lane_for_a_moment_and_no_other(else
 
 
 def test_a_claimer_that_freezes_is_ended_by_the_database(elsewhere, monkeypatch):
-    monkeypatch.setattr(queue, "LOCK_TIMEOUT", timedelta(seconds=20))
-    monkeypatch.setattr(queue, "IDLE_TIMEOUT", timedelta(milliseconds=200))
+    monkeypatch.setattr(claims, "LOCK_TIMEOUT", timedelta(seconds=20))
+    monkeypatch.setattr(claims, "IDLE_TIMEOUT", timedelta(milliseconds=200))
     make_job()
 
     frozen = threading.Event()
-    take = queue._take
+    take = claims._take
 
     def freeze(*args):
         if threading.current_thread() is not threading.main_thread() and not frozen.is_set():
@@ -123,7 +124,7 @@ def test_a_claimer_that_freezes_is_ended_by_the_database(elsewhere, monkeypatch)
             threading.Event().wait(1)
         return take(*args)
 
-    monkeypatch.setattr(queue, "_take", freeze)
+    monkeypatch.setattr(claims, "_take", freeze)
     late = elsewhere(claim)
     assert frozen.wait(30)
 

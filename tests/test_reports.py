@@ -14,6 +14,7 @@ from capture.providers.replies import Blocked, Empty, Incomplete, Kind, Refused,
 from capture.reports import State
 from tests.factories import (
     ACCOUNT,
+    PATIENCE,
     WORKER,
     answer,
     claim,
@@ -52,7 +53,7 @@ def make_wide_check(prompts: int = 3, **fields):
 def complete_at_chatgpt(seats: int = 100, reply=None):
     """Let ChatGPT answer what waits for it, whichever check it is of."""
     for ticket in claim("openai", seats):
-        assert queue.start(ticket, WORKER, ACCOUNT)
+        assert queue.start(ticket, WORKER, ACCOUNT, PATIENCE)
         assert queue.complete(ticket, reply or answer())
 
 
@@ -342,7 +343,7 @@ class TestListOfChecks:
 class TestUnserved:
     def add_worker(self, *providers: str, silent: timedelta = timedelta(0), **fields) -> None:
         now = timezone.now()
-        usual = {"host": "here", "pid": 1, "seats": 8, "started_at": now, "beat_at": now - silent}
+        usual = {"host": "here", "pid": 1, "seats": 8, "started_at": now, "beat_at": now - silent, "steady_since": now}
         Worker.objects.create(pk=stranger(), providers=list(providers), **usual | fields)
 
     def slugs(self, check) -> list[str]:

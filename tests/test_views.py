@@ -17,6 +17,7 @@ from capture.providers import registry
 from capture.providers.replies import Kind, Refused, Source
 from tests.factories import (
     ACCOUNT,
+    PATIENCE,
     WORKER,
     answer,
     claim,
@@ -44,7 +45,7 @@ def page(client: Client, user):
     client.force_login(user)
 
     def get(path: str, *, htmx: bool = False, status: int = 200) -> str:
-        response = client.get(path, headers=HTMX if htmx else {})
+        response = client.get(path, headers=HTMX if htmx else {}, follow=path == "/checks/new/")
         assert response.status_code == status
         return response.content.decode()
 
@@ -132,11 +133,11 @@ class TestWhoMaySee:
     def test_logging_in_and_out(self, client, user):
         response = client.post("/login/?next=/checks/new/", {"username": "ada", "password": "secret"})
         assert response.url == "/checks/new/"
-        assert client.get("/checks/new/").status_code == 200
+        assert client.get("/").status_code == 200
 
         client.post("/logout/")
 
-        assert client.get("/checks/new/").status_code == 302
+        assert client.get("/").url.startswith("/login/")
 
     def test_a_wrong_password_keeps_the_name(self, client, user):
         html = client.post("/login/", {"username": "ada", "password": "wrong"}).content.decode()
@@ -373,7 +374,7 @@ class TestCheckPage:
     def test_a_constant_number_of_queries(self, client, user, number, django_assert_num_queries):
         check = make_check(user, prompts=tuple(f"Question {place}?" for place in range(number)))
         for ticket in claim():
-            queue.start(ticket, WORKER, ACCOUNT)
+            queue.start(ticket, WORKER, ACCOUNT, PATIENCE)
             queue.complete(ticket, answer())
         client.force_login(user)
 
@@ -466,9 +467,53 @@ class TestPolicy:
         assert all(attributes.get("src") for attributes in tags.of("script"))
 
 
+def nonce_in(response) -> str:
+    (nonce,) = re.findall(r'name="nonce" value="([^"]+)"', response.content.decode())
+    return str(nonce)
+
+
+class TestFormAddress:
+    """The random value of a form is in its address, so that going back finds the same form."""
+
+    def test_a_new_form_has_an_address_of_its_own(self, client, user):
+        client.force_login(user)
+
+        first, second = client.get("/checks/new/").url, client.get("/checks/new/").url
+
+        assert first != second
+        assert first.startswith("/checks/new/?form=")
+
+    def test_going_back_and_pressing_check_again_finds_the_same_check(self, client, user):
+        client.force_login(user)
+        address = client.get("/checks/new/").url
+        nonce = nonce_in(client.get(address))
+        first = client.post(address, typed(nonce=nonce)).url
+        again = nonce_in(client.get(address))
+
+        assert client.post(address, typed(nonce=again)).url == first
+        assert Check.objects.count() == 1
+
+
+class TestStatusForPrograms:
+    def test_who_is_not_logged_in_gets_401_and_no_login_page(self, client):
+        response = client.get(f"{path_of(make_check())}status.json")
+
+        assert response.status_code == 401
+        assert "error" in response.json()
+
+    def test_another_teams_check_is_not_there(self, client):
+        client.force_login(make_user())
+
+        response = client.get(f"{path_of(make_check())}status.json")
+
+        assert response.status_code == 404
+        assert "error" in response.json()
+
+
 class TestTrouble:
     def test_a_database_that_is_away_is_a_page_that_says_so(self, client, user, monkeypatch):
         client.force_login(user)
+        client.raise_request_exception = False
 
         def away(*_):
             raise OperationalError("connection refused\nIs the server running?")
@@ -480,6 +525,30 @@ class TestTrouble:
         assert response.status_code == 503
         assert response.headers["Retry-After"] == "5"
         assert "The database cannot be reached." in response.content.decode()
+
+    @pytest.mark.parametrize("path", ["/", "/no-such-page/", "/admin/", "/login/"])
+    def test_it_does_not_matter_where_the_database_is_missed(self, client, user, monkeypatch, path):
+        client.force_login(user)
+        client.raise_request_exception = False
+
+        def away(*_):
+            raise OperationalError("connection refused")
+
+        monkeypatch.setattr("django.contrib.sessions.backends.db.SessionStore.load", away)
+
+        response = client.get(path)
+
+        assert response.status_code == 503
+
+    @pytest.mark.parametrize("path", ["/?page=%00", "/admin/capture/capturejob/?status=%00", "/admin/%00/"])
+    def test_an_address_with_nul_is_a_bad_request(self, client, user, path):
+        client.force_login(user)
+
+        assert client.get(path).status_code == 400
+
+    @pytest.mark.parametrize("path", ["/", "/checks/new/?form=x", "/login/"])
+    def test_head_is_answered_as_get_is(self, client, user, path):
+        assert client.head(path).status_code == client.get(path).status_code
 
     def test_other_errors_are_errors(self, client, user, monkeypatch):
         client.force_login(user)

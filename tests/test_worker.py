@@ -25,7 +25,7 @@ LIMITS = retry.Limits(attempts=3, unknown_retries=1, remote_deadline=86_400)
 @pytest.fixture(autouse=True)
 def _one_connection(monkeypatch):
     """The test's own transaction lives in the connection that the loop would let go of."""
-    monkeypatch.setattr("capture.worker.close_connection", lambda: None)
+    monkeypatch.setattr("capture.database.close", lambda: None)
     monkeypatch.setattr("capture.worker.DATABASE_PAUSE", 0.01)
 
 
@@ -59,14 +59,17 @@ class StandIn:
     def __init__(self, slug, script):
         self.lane = registry.by_slug[slug].lane
         self.account = ACCOUNT
+        self.start_patience = None
         self.start = script.start
         self.poll = script.poll
 
 
-def make_worker(*replies, seats=8, drain=False, grace=5.0, script=None):
+def make_worker(*replies, seats=8, drain=False, grace=5.0, exchange=45.0, script=None):
     script = script or Scripted(*replies)
     providers: Any = {slug: StandIn(slug, script) for slug in ("chatgpt", "perplexity")}
-    return Worker(providers, Pace(seats, 0.05, grace, drain), LIMITS, random=Random(3))
+    return Worker(
+        providers, Pace(seats, poll=0.05, grace=grace, exchange=exchange, drain=drain), LIMITS, random=Random(3)
+    )
 
 
 def let_it_work(worker, turns=1):
@@ -212,17 +215,19 @@ def test_an_error_of_our_own_spends_an_attempt_and_does_not_end_the_loop():
     assert (first.reason, first.error) == (calls.BUG, "an error of AI Control itself (ZeroDivisionError)")
 
 
-def test_a_call_is_not_looked_for_where_it_was_not_started():
+@pytest.mark.parametrize(("simulated", "status"), [(False, Status.WAITING), (True, Status.PENDING)])
+def test_a_call_is_not_looked_for_where_it_was_not_started(simulated, status):
+    """A real call may yet be found where it was started; a simulator that is gone takes its calls along."""
     job = make_job()
     script = Scripted(Pending("resp_1"))
     worker = make_worker(script=script)
     let_it_work(worker)
-    Attempt.objects.update(base_url="https://elsewhere.example")
+    Attempt.objects.update(base_url="https://elsewhere.example", simulated=simulated)
 
     let_it_work(worker)
 
     assert script.asked == ["start"]
-    assert (fresh(job).status, fresh(job).reason) == (Status.WAITING, "elsewhere")
+    assert (fresh(job).status, fresh(job).reason) == (status, "elsewhere")
 
 
 def test_fault_10_a_result_that_cannot_be_written_now_stays_in_hand(monkeypatch):
@@ -244,7 +249,9 @@ def test_fault_9_the_loop_goes_on_when_the_database_is_back(monkeypatch):
     job = make_job()
     worker = make_worker(drain=True)
     claim, failures = queue.claim, [OperationalError("the database system is shutting down")] * 2
-    monkeypatch.setattr(queue, "claim", lambda *args: _raise(failures.pop()) if failures else claim(*args))
+    monkeypatch.setattr(
+        queue, "claim", lambda *args, **more: _raise(failures.pop()) if failures else claim(*args, **more)
+    )
 
     assert worker.run()
 
@@ -275,7 +282,7 @@ def test_a_worker_that_stops_hands_back_what_it_did_not_send(monkeypatch):
         worker.fill_seats()
     assert fresh(job).status == Status.CLAIMED
 
-    worker.mailbox.put(Stop())
+    worker.seats.mailbox.put(Stop())
 
     assert worker.run()
     assert fresh(job).status == Status.PENDING
@@ -288,7 +295,7 @@ def test_a_worker_that_stops_waits_for_its_exchanges_and_claims_nothing_more():
     worker = make_worker(script=script, seats=1)
     worker.fill_seats()
 
-    worker.mailbox.put(Stop())
+    worker.seats.mailbox.put(Stop())
     threading.Timer(0.2, script.gate.set).start()
 
     assert worker.run()
@@ -302,7 +309,7 @@ def test_a_worker_whose_grace_is_over_ends_untidily():
     worker = make_worker(script=script, grace=0.1)
     worker.fill_seats()
 
-    worker.mailbox.put(Stop())
+    worker.seats.mailbox.put(Stop())
 
     assert not worker.run()
     script.gate.set()
@@ -315,8 +322,8 @@ def test_a_second_stop_does_not_wait_for_the_grace():
     worker = make_worker(script=script, grace=3600)
     worker.fill_seats()
 
-    worker.mailbox.put(Stop())
-    worker.mailbox.put(Stop())
+    worker.seats.mailbox.put(Stop())
+    worker.seats.mailbox.put(Stop())
 
     assert not worker.run()
     script.gate.set()

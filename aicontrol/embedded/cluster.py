@@ -17,6 +17,10 @@ OWNER = "aicontrol"  # the superuser inside the database; nothing to do with the
 LOCALE = ("--encoding=UTF8", "--locale-provider=builtin", "--builtin-locale=C.UTF-8", "--locale=C")
 
 
+# initdb runs its neighbour by a shell, with its path in double quotes.
+UNUSABLE = frozenset('"$`\\')
+
+
 def make_cluster(cluster: Path, account: Account, *, durable: bool) -> None:
     """Make the data folder unless it exists.
 
@@ -31,6 +35,11 @@ def make_cluster(cluster: Path, account: Account, *, durable: bool) -> None:
     """
     if cluster.exists():
         return
+    if wrong := UNUSABLE.intersection(str(program("initdb"))):
+        raise EmbeddedServerError(
+            f"PostgreSQL's initdb cannot run from {program('initdb')}, since the path holds {' '.join(sorted(wrong))}. "
+            "Move the checkout, or set DATABASE_URL."
+        )
     unfinished = cluster.with_name(cluster.name + ".new")
     shutil.rmtree(unfinished, ignore_errors=True)
     unfinished.mkdir(mode=0o700)

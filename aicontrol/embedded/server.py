@@ -73,6 +73,8 @@ class EmbeddedServer:
         with self._mutex:
             if self._ended:
                 raise EmbeddedServerError("This process is ending; the embedded PostgreSQL is no longer used.")
+            if self._users.sent_away:
+                raise EmbeddedServerError("The embedded PostgreSQL was stopped on purpose, with whoever started it.")
             if not (self._users.joined and accepts(self._socket_folder())):
                 self._ensure_running()
             return self._address()
@@ -85,6 +87,19 @@ class EmbeddedServer:
                 with self._users.alone():
                     if self._users.leave():
                         self._stop()
+
+    def shut_down(self) -> None:
+        """Stop the server for all its users, who do not start it again; a new process does.
+
+        For whoever has started everything and stops everything: a command in another terminal may still use it.
+        """
+        with self._mutex:
+            self._ended = True
+            if self._users.joined:
+                with self._users.alone():
+                    self._users.send_all_away()
+                    self._users.leave()
+                    self._stop()
 
     def forget(self) -> None:
         """Start afresh in a forked child, which must neither hold the parent's lock nor stop its server."""
@@ -100,7 +115,7 @@ class EmbeddedServer:
 
     def _ensure_running(self) -> None:
         try:
-            self._folder.mkdir(parents=True, exist_ok=True)
+            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             with self._users.alone():
                 self._users.join()
                 if not self._is_up(START_SECONDS):

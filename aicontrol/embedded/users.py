@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -24,7 +25,9 @@ class Users:
     def __init__(self, folder: Path) -> None:
         self._path = folder / "postgres.lock"
         self._start_path = folder / "postgres.start.lock"
+        self._sent_away_path = folder / "postgres.stopped"
         self._held: int | None = None
+        self._since = ""
 
     @contextlib.contextmanager
     def alone(self) -> Iterator[None]:
@@ -41,6 +44,7 @@ class Users:
         if self._held is None:
             self._held = _open(self._path)
             fcntl.flock(self._held, fcntl.LOCK_SH)
+            self._since = self._last_sent_away()
 
     def leave(self) -> bool:
         """Stop being a user. Return whether this process was one, and the last."""
@@ -54,6 +58,21 @@ class Users:
         finally:
             os.close(descriptor)
         return True
+
+    def send_all_away(self) -> None:
+        """Tell all that are users now that the server is stopped on purpose."""
+        self._sent_away_path.write_text(str(time.time_ns()))
+
+    @property
+    def sent_away(self) -> bool:
+        """Whether the server was stopped on purpose since this process became a user."""
+        return self.joined and self._since != self._last_sent_away()
+
+    def _last_sent_away(self) -> str:
+        try:
+            return self._sent_away_path.read_text()
+        except FileNotFoundError:
+            return ""
 
     @property
     def joined(self) -> bool:

@@ -59,8 +59,10 @@ def counted(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
-def check_length(prompt: str) -> None:
-    """Refuse a question that is too long."""
+def check_prompt(prompt: str) -> None:
+    """Refuse a question that is none, or too long."""
+    if not any(character.isalnum() for character in prompt):
+        raise ValidationError(f"“{shortened(prompt)}” is no question: it has neither letters nor digits.")
     most = settings.CAPTURE_MAX_PROMPT_LENGTH
     if len(prompt) > most:
         raise ValidationError(f"“{shortened(prompt)}” has {len(prompt):,} characters; at most {most:,} are allowed.")
@@ -154,7 +156,7 @@ class CheckForm(forms.Form):
             most = settings.CAPTURE_MAX_PROMPTS
             raise ValidationError(f"These are {counted(len(prompts), 'question')}; at most {most:,} are allowed.")
         for text in prompts:
-            check_length(text)
+            check_prompt(text)
         return prompts
 
     def clean_providers(self) -> list[str]:
@@ -251,4 +253,6 @@ def _choice(provider: type[Provider], chosen: set[str]) -> SystemChoice:
 def available() -> str:
     """Which AI systems can be asked, as a sentence."""
     slugs: Sequence[str] = list(systems.configured())
-    return f"Available: {', '.join(slugs)}." if slugs else "None is available: no key is set."
+    if not slugs:
+        return "None is available: no key is set, and no simulator runs (bin/demo starts one)."
+    return f"Available: {', '.join(slugs)}."

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models, transaction
-from django.db.models import Q
+from django.db.models import Q, QuerySet, Value
 from django.db.models.functions import Lower, Now
 
 from capture.models.teams import Team
 
 NAME_LENGTH = 100
+
+NamedT = TypeVar("NamedT", bound="Named")
 
 
 class Named(models.Model):
@@ -48,8 +50,7 @@ class BrandQuerySet(models.QuerySet["Brand"]):
         with transaction.atomic():
             # Locking the team lets one of two first checks of a brand make it, and the other find it.
             Team.objects.select_for_update(no_key=True).get(pk=team.pk)
-            known = self.current().filter(team=team, name__iexact=name).first()
-            return known or self.create(team=team, name=name)
+            return _named(self.current().filter(team=team), name) or self.create(team=team, name=name)
 
 
 class Brand(Named):
@@ -85,5 +86,11 @@ def remember_competitors(brand: Brand, names: Sequence[str]) -> list[Competitor]
     """The brand's competitors of those names, in that order; made if they are new."""
     with transaction.atomic():
         Brand.objects.select_for_update(no_key=True).get(pk=brand.pk)
-        known = {competitor.name.casefold(): competitor for competitor in brand.competitors.current()}
-        return [known.get(name.casefold()) or Competitor.objects.create(brand=brand, name=name) for name in names]
+        current = brand.competitors.current()
+        found = [_named(current, name) or Competitor.objects.create(brand=brand, name=name) for name in names]
+        return list(dict.fromkeys(found))
+
+
+def _named(rows: QuerySet[NamedT], name: str) -> NamedT | None:
+    """The row of that name in any case; PostgreSQL compares, as in the constraint, since Python does so otherwise."""
+    return rows.annotate(key=Lower("name")).filter(key=Lower(Value(name))).first()

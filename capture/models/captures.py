@@ -52,7 +52,7 @@ class Capture(models.Model):
     surface = models.CharField(max_length=200)
     attempts = models.PositiveSmallIntegerField()
     seconds = models.FloatField(null=True, help_text="from the start of the call to its answer")
-    cost = models.DecimalField(max_digits=10, decimal_places=6, default=0, help_text="US dollars, all attempts")
+    cost = models.DecimalField(max_digits=14, decimal_places=6, default=0, help_text="US dollars, all attempts")
     simulated = models.BooleanField()
     cached = models.BooleanField(default=False, help_text="the system gave us a copy of an answer made before")
     copy_of = models.ForeignKey("self", models.SET_NULL, null=True, blank=True, related_name="copies")

@@ -16,7 +16,7 @@ class Charge(models.Model):
     team = models.ForeignKey(Team, models.SET_NULL, null=True, related_name="charges", db_index=False)
     day = models.DateField()
     provider = models.CharField(max_length=20)
-    amount = models.DecimalField(max_digits=10, decimal_places=6, help_text="US dollars")
+    amount = models.DecimalField(max_digits=14, decimal_places=6, help_text="US dollars")
     basis = models.CharField(max_length=9, choices=[(basis.value, basis.value) for basis in Basis])
     check_uuid = models.UUIDField()
     simulated = models.BooleanField()

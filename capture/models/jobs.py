@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from django.db import models
-from django.db.models import Q
+from django.db.models import Exists, OuterRef, Q
 from django.db.models.functions import Now
 
 from capture.models.checks import Check, Prompt
 from capture.models.clock import StatementTimestamp
 from capture.models.fields import CleanCharField, CleanTextField
 from capture.models.teams import Team
+from capture.models.workers import Worker
 
 
 class Status(models.TextChoices):
@@ -69,9 +70,33 @@ class JobQuerySet(models.QuerySet["CaptureJob"]):
         """Calls that are due to be looked after, in order."""
         return self.waiting().due().filter(lane=lane, provider__in=providers).order_by("run_after")
 
+    def one_crashed_at_most(self, *, allowed: bool) -> JobQuerySet:
+        """Without the jobs that were in a worker's hands when it died, but for the first one if that is allowed.
+
+        One of them may kill its worker each time; together in one worker they would take each other along.
+        """
+        steady = Q(crashes=0)
+        if not allowed:
+            return self.filter(steady)
+        return self.filter(steady | Q(pk__in=self.filter(crashes__gt=0).values("pk")[:1]))
+
     def to_start(self, lane: str, providers: Collection[str]) -> JobQuerySet:
         """Jobs that may be started now, in order."""
         return self.claimable().filter(lane=lane, provider__in=providers).order_by("turn", "id")
+
+    def forsaken(self) -> JobQuerySet:
+        """Held jobs whose worker is lost or has stopped, and that may be taken back by now.
+
+        A start of a worker that is only silent may still be under way: its exchange's deadline is waited for.
+        """
+        owner = Worker.objects.filter(pk=OuterRef("worker"))
+        under_way = Attempt.objects.filter(job=OuterRef("pk"), ended_at__isnull=True, deadline__gt=StatementTimestamp())
+        surely_over = owner.filter(Q(proven_dead=True) | Q(stopped_at__isnull=False))
+        return (
+            self.held()
+            .exclude(Exists(owner.serving()))
+            .filter(Q(status=Status.CLAIMED) | Exists(surely_over) | ~Exists(under_way))
+        )
 
     def to_promote(self) -> JobQuerySet:
         """Jobs that were put off and whose time has come, in order."""
@@ -147,6 +172,11 @@ class CaptureJob(models.Model):
                 condition=Q(status=Status.PENDING, run_after__isnull=False),
             ),
             models.Index(fields=["lane", "run_after"], name="job_waiting", condition=Q(status=Status.WAITING)),
+            models.Index(
+                fields=["lane"],
+                name="job_crashed",
+                condition=Q(crashes__gt=0, status__in=[Status.PENDING, Status.WAITING]),
+            ),
             models.Index(fields=["lane"], name="job_in_flight", condition=Q(status__in=IN_FLIGHT)),
             models.Index(fields=["worker"], name="job_held", condition=IS_HELD),
             models.Index(fields=["of_check"], name="job_open", condition=Q(status__in=OPEN)),
@@ -180,6 +210,8 @@ class Attempt(models.Model):
     started_at = models.DateTimeField()
     remote_id = CleanTextField(most=2000, null=True)
     remote_at = models.DateTimeField(null=True)
+    live = models.BooleanField(default=False, help_text="its system has not said that the call has ended or is gone")
+    deadline = models.DateTimeField(help_text="when the exchange of the start is over at the latest")
     ended_at = models.DateTimeField(null=True)
     outcome = models.CharField(max_length=7, choices=AttemptOutcome, default=AttemptOutcome.OPEN)
     reason = CleanCharField(max_length=60, blank=True, default="")
@@ -190,6 +222,7 @@ class Attempt(models.Model):
         constraints = (
             models.UniqueConstraint(fields=["job", "number"], name="attempt_number"),
             models.UniqueConstraint(fields=["job"], name="attempt_one_open", condition=Q(ended_at__isnull=True)),
+            models.CheckConstraint(name="attempt_live_by_its_id", condition=Q(live=False) | Q(remote_id__isnull=False)),
             models.CheckConstraint(
                 name="attempt_open_until_ended",
                 condition=Q(outcome=AttemptOutcome.OPEN, ended_at__isnull=True)

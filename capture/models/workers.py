@@ -16,8 +16,14 @@ LEASE = timedelta(seconds=30)
 
 class WorkerQuerySet(models.QuerySet["Worker"]):
     def alive(self) -> WorkerQuerySet:
-        running = self.filter(stopped_at__isnull=True, lost_at__isnull=True)
-        return running.filter(beat_at__gte=StatementTimestamp() - LEASE)
+        return self.serving().filter(beat_at__gte=StatementTimestamp() - LEASE)
+
+    def serving(self) -> WorkerQuerySet:
+        """Those that nobody has given up and that have not stopped, however long they are silent."""
+        return self.filter(stopped_at__isnull=True, lost_at__isnull=True)
+
+    def silent(self) -> WorkerQuerySet:
+        return self.serving().filter(beat_at__lt=StatementTimestamp() - LEASE)
 
 
 class Worker(models.Model):
@@ -34,8 +40,10 @@ class Worker(models.Model):
     stuck = models.PositiveSmallIntegerField(default=0)
     started_at = models.DateTimeField()
     beat_at = models.DateTimeField()
+    steady_since = models.DateTimeField(help_text="since when it has beaten without a gap")
     stopped_at = models.DateTimeField(null=True)
     lost_at = models.DateTimeField(null=True)
+    proven_dead = models.BooleanField(default=False, help_text="its process was seen to be gone")
 
     objects = WorkerQuerySet.as_manager()
 

@@ -10,6 +10,7 @@ from ipaddress import ip_address
 from typing import ClassVar
 from urllib.parse import quote, quote_plus, urlsplit
 
+from capture.providers.reading import find_object
 from capture.providers.redaction import without_keys
 from capture.providers.replies import Kind, ProviderError, Question, Reply, Scope
 from capture.providers.transport import Patience, Request, Transport
@@ -179,14 +180,15 @@ class Provider(ABC):
         Raises:
             ProviderError: with `ended` when the system no longer knows the call or says that it failed.
         """
-        status = 0
+        gone = False
         try:
             response = self._transport.send(self.poll_request(remote_id), fresh_connection=False)
-            status = response.status
-            return self.read(status, response.headers, response.body)
+            # A page is not the system's word: a proxy on the way has its own 404.
+            gone = response.status in _GONE and find_object(response.body) is not None
+            return self.read(response.status, response.headers, response.body)
         except ProviderError as error:
             # Looking costs nothing; but a call that was accepted and is gone was worked on, for all that anybody knows.
-            error.maybe_charged = status in _GONE
+            error.maybe_charged = gone
             if error.maybe_charged:
                 error.kind, error.reason, error.scope, error.ended = Kind.TRANSIENT, "gone", Scope.REQUEST, True
             self._hide_key(error)
@@ -224,4 +226,6 @@ class Provider(ABC):
         # The simulator's key is no secret but a word that messages may need.
         key = "" if self.account.simulated else self.account.api_key
         # As it is, and as it stands in an address.
-        error.message = without_keys(error.message, key, quote(key, safe=""), quote_plus(key))
+        forms = (key, quote(key, safe=""), quote_plus(key))
+        error.message = without_keys(error.message, *forms)
+        error.reason = without_keys(error.reason, *forms, *(form.lower() for form in forms))

@@ -97,7 +97,8 @@ def read(document: Document, status: int, headers: Mapping[str, str], redirects:
     if state in ("completed", ""):
         return _completed(document, status, headers, _Answer(text, parts, redirects), final)
     if not text.strip() and state not in _STOPPED:
-        raise unreadable(status, "The interaction is in a state that is not known.")
+        # A state that is not known yet: the call may be live, and an id must not be lost.
+        return _pending(document, status, headers)
     return Incomplete(reason=state, text=text, **final)
 
 

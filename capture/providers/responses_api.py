@@ -111,7 +111,7 @@ class ResponsesProvider(Provider):
         """Seconds until the next poll as the response asks for; names in lower case."""
         return wait_in_headers(headers)
 
-    def _ended(self, document: Document, status: int, headers: Mapping[str, str]) -> FinalReply:
+    def _ended(self, document: Document, status: int, headers: Mapping[str, str]) -> Reply:
         match text_of(document, "status"):
             case "failed":
                 raise self._failure(document, status, headers)
@@ -136,7 +136,7 @@ class ResponsesProvider(Provider):
             return Blocked(reason=reason, **self._final(document))
         return Incomplete(reason=reason, text=_text(_parts(document)), **self._final(document))
 
-    def _completed(self, document: Document, status: int, headers: Mapping[str, str]) -> FinalReply:
+    def _completed(self, document: Document, status: int, headers: Mapping[str, str]) -> Reply:
         refusal = _refusal(document)
         if refusal:
             return Refused(text=refusal, **self._final(document))
@@ -148,6 +148,9 @@ class ResponsesProvider(Provider):
         if document.get("error"):
             raise self._failure(document, status, headers)
         if text_of(document, "status") != "completed":
+            if remote_ids.usable(text_of(document, "id")):
+                # A state that is not known yet: the call may be live, and an id must not be lost.
+                return self._pending(document, status, lower_names(headers))
             raise unreadable(status, "The answer is neither a text nor any state that is known.")
         return Empty(reason=_why_empty(document), **self._final(document))
 

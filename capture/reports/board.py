@@ -10,10 +10,10 @@ from enum import StrEnum
 from functools import cached_property
 from typing import Any, TypeVar
 
-from django.db.models import QuerySet
+from django.db.models import OuterRef, QuerySet, Subquery
 
 from capture import reasons, systems
-from capture.models import Capture, CaptureJob, Check, Outcome, Prompt, Status
+from capture.models import Attempt, Capture, CaptureJob, Check, Outcome, Prompt, Status
 from capture.reports.columns import System, system_of
 
 Place = tuple[int, str, int]  # prompt, AI system, sample
@@ -162,7 +162,8 @@ def board_of(check: Check) -> Board:
 
 def _open_jobs(check: Check) -> QuerySet[CaptureJob]:
     fields = ("prompt_id", "provider", "sample", "status", "remote_id", "attempts", "reason")
-    return CaptureJob.objects.open().filter(of_check=check).only(*fields)
+    asked = Attempt.objects.filter(job=OuterRef("pk")).order_by("-number").values("simulated")[:1]
+    return CaptureJob.objects.open().filter(of_check=check).only(*fields).annotate(asked_at_simulator=Subquery(asked))
 
 
 def _captures_without_text(check: Check) -> QuerySet[Capture]:
@@ -198,11 +199,13 @@ def _cell(prompt: Prompt, system: System, sample: int, job: CaptureJob | None, c
 
 
 def _of_job(job: CaptureJob, system: System) -> dict[str, Any]:
+    asked_at_simulator: bool | None = getattr(job, "asked_at_simulator", None)
     return {
         "state": _state_of(job),
         "status": Status(job.status),
         "attempts": job.attempts,
-        "simulated": system.simulated,
+        # Where it was asked; before that, where it would be asked now.
+        "simulated": system.simulated if asked_at_simulator is None else asked_at_simulator,
         "reason": job.reason,
     }
 

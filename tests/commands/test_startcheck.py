@@ -17,7 +17,7 @@ from capture import queue, reports
 from capture.models import CaptureJob, Check, Worker
 from capture.providers import registry
 from capture.providers.replies import Refused
-from tests.factories import ACCOUNT, WORKER, answer, claim, make_user
+from tests.factories import ACCOUNT, PATIENCE, WORKER, answer, claim, make_user
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("simulated")]
 
@@ -58,14 +58,21 @@ def refusal(*arguments: str) -> str:
 
 def complete(reply=None, seats: int = 8) -> None:
     for ticket in claim(seats=seats):
-        queue.start(ticket, WORKER, ACCOUNT)
+        queue.start(ticket, WORKER, ACCOUNT, PATIENCE)
         queue.complete(ticket, reply or answer())
 
 
 def worker_starts() -> None:
     now = timezone.now()
     Worker.objects.create(
-        pk=WORKER, host="here", pid=1, seats=8, providers=["chatgpt"], started_at=now, beat_at=now + timedelta(hours=1)
+        pk=WORKER,
+        host="here",
+        pid=1,
+        seats=8,
+        providers=["chatgpt"],
+        started_at=now,
+        steady_since=now,
+        beat_at=now + timedelta(hours=1),
     )
 
 

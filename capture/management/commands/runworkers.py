@@ -12,7 +12,7 @@ from django.core.management.base import BaseCommand
 from django.db import connection
 
 from capture import retry, systems
-from capture.worker import Pace, Worker, about_to_serve
+from capture.worker import Pace, Worker
 
 
 def seats(value: str) -> int:
@@ -48,13 +48,18 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         connection.settings_dict["OPTIONS"]["application_name"] = "aicontrol worker"
-        pace = Pace(options["concurrency"], options["poll"], options["grace"], options["drain"])
+        pace = Pace(
+            seats=options["concurrency"],
+            poll=options["poll"],
+            grace=options["grace"],
+            exchange=settings.CAPTURE_EXCHANGE_DEADLINE,
+            drain=options["drain"],
+        )
         limits = retry.Limits(
             settings.CAPTURE_MAX_ATTEMPTS, settings.CAPTURE_UNKNOWN_RETRIES, settings.CAPTURE_REMOTE_DEADLINE
         )
         worker = Worker(systems.configured(), pace, limits)
         worker.stop_on_signals()
-        about_to_serve.send(sender=Worker, worker=worker)
         if not worker.run():
             sys.stderr.flush()
             # Seats that still wait for a reply would hold up a usual exit.

@@ -25,6 +25,7 @@ SOME_WITHOUT_ANSWER = 1
 BAD_INPUT = 2
 INTERRUPTED = 130  # as shells count Ctrl-C
 
+STANDSTILL = 60.0  # seconds of nobody working on it, after which waiting makes no sense
 PAUSE = 1.0  # seconds between looks at the database
 
 # Which option fills in which field of the form.
@@ -51,7 +52,7 @@ def text(value: str) -> str:
 
 
 class Command(BaseCommand):
-    help = "Start a check. Exit code 0: every job has an answer (or nothing was waited for); 1: some have none."
+    help = "Start a check. Exit code 0: all answered, or nothing was waited for; 1: some have no answer; 2: bad input."
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         several: dict[str, Any] = {"action": "append", "default": [], "type": text}
@@ -144,8 +145,14 @@ def start(user: AbstractBaseUser, form: CheckForm) -> Check:
 
 
 def follow(check: Check, show: Callable[[Board], object], note: Say) -> Board:
-    """Look at a check until all of it is final; says when nobody works on it, and when the database is away."""
-    told = ""
+    """Look at a check until all of it is final.
+
+    Says when nobody works on it and when the database is away, and does not wait for that to end for ever.
+
+    Raises:
+        CommandError: it did not end.
+    """
+    told, since = "", time.monotonic()
     while True:
         board, trouble = look(check)
         if board is not None:
@@ -154,7 +161,10 @@ def follow(check: Check, show: Callable[[Board], object], note: Say) -> Board:
                 return board
         if trouble != told:
             note(trouble or "It goes on.")
-            told = trouble
+            told, since = trouble, time.monotonic()
+        if trouble and time.monotonic() - since > STANDSTILL:
+            kept = f"No longer waiting. The check is kept, and goes on when it can: {reports.check_url(check)}"
+            raise CommandError(kept, returncode=SOME_WITHOUT_ANSWER)
         time.sleep(PAUSE)
 
 

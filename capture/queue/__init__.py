@@ -1,0 +1,52 @@
+"""The state machine of jobs; the only writer of `CaptureJob.status`.
+
+                enqueue
+                   │
+                   ▼
+    cancel ┌── PENDING ◄───────┬──────────────┬──────────────┐
+           │       │ claim     │ release      │ ask_again    │ requeue (a person)
+           │       ▼           │              │              │
+           ├── CLAIMED ────────┘              │              │
+           │    │     │ start: the intent     │              │
+           │    │     ▼                       │              │
+           │    │  RUNNING ───────────────────┤              │
+           │    │     │  │ wait: id stored    │              │
+           │    │     │  ▼                    │              │
+           │    │     │ WAITING ── claim ──► CLAIMED: polled, then WAITING again, or:
+           │    │     │                                      │
+           │    └─────┴──── complete ──► DONE, no answer ────┤
+           │    └─────┴──── fail ──────► FAILED ─────────────┤
+           └───────────────────────────► CANCELLED ──────────┘
+
+Every arrow is one function and one guarded statement, whose row count is checked. A job that a worker holds is guarded
+by its number and claim token; a constraint ties the token to CLAIMED and RUNNING, so naming the status as well would
+only give the planner a worse index to choose. A job that nobody holds is guarded by its status.
+
+Ids are made by the caller and transitions are repeatable: when the reply to a COMMIT was lost, the same call again
+finds its own result there and has succeeded.
+
+Lock order: team, lane, worker, check, job, attempt, capture; ids sorted.
+"""
+
+from capture.queue.claims import claim, release, release_strays
+from capture.queue.entry import enqueue, promote_due, seconds_until_due
+from capture.queue.forsaken import take_back
+from capture.queue.held import ask_again, complete, fail, start, wait
+from capture.queue.people import cancel, requeue
+
+__all__ = [
+    "ask_again",
+    "cancel",
+    "claim",
+    "complete",
+    "enqueue",
+    "fail",
+    "promote_due",
+    "release",
+    "release_strays",
+    "requeue",
+    "seconds_until_due",
+    "start",
+    "take_back",
+    "wait",
+]

@@ -1,0 +1,117 @@
+"""Taken by a worker, and handed back."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Collection
+from datetime import timedelta
+from uuid import UUID, uuid4
+
+from django.db import OperationalError, connection, transaction
+from psycopg.errors import LockNotAvailable
+
+from capture import lanes, ledger, tickets
+from capture.calls import Ticket
+from capture.models import CaptureJob, Status
+from capture.models.clock import ClockTimestamp
+from capture.models.jobs import JobQuerySet
+from capture.queue.moves import NOBODY, say
+
+log = logging.getLogger("capture.queue")
+
+# A claimer that freezes while it holds a lane's lock holds up that lane for a moment only.
+LOCK_TIMEOUT = timedelta(seconds=2)
+IDLE_TIMEOUT = timedelta(seconds=5)
+
+
+def claim(lane: str, worker: UUID, slugs: Collection[str], seats: int, *, crashed: bool = True) -> list[Ticket]:
+    """Take as many jobs of a lane as there are free seats and the lane has room for.
+
+    Polls that are due go first; they hold a place in the lane already.
+
+    Arguments:
+        slugs: the AI systems that this worker can ask.
+        seats: how many it can seat now.
+        crashed: whether one of them may be a job whose worker has died before.
+    """
+    try:
+        claimed = _claim(lane, worker, slugs, seats, crashed)
+    except OperationalError as error:
+        if not isinstance(error.__cause__, LockNotAvailable):
+            raise
+        log.warning("lane %s is held up by another claimer", lane)
+        return []
+    for ticket in claimed:
+        say(ticket, "claimed")
+    return claimed
+
+
+def _claim(lane: str, worker: UUID, slugs: Collection[str], seats: int, crashed: bool) -> list[Ticket]:
+    token = uuid4()
+    with transaction.atomic():
+        _be_brief()
+        room = lanes.lock(lane)
+        due = CaptureJob.objects.to_poll(lane, slugs).one_crashed_at_most(allowed=crashed)
+        jobs = _take(due, seats if room.polls else 0)
+        crashed = crashed and not any(job.crashes for job in jobs)
+        new = CaptureJob.objects.to_start(lane, slugs).one_crashed_at_most(allowed=crashed)
+        jobs += _take(new, min(room.starts, seats - len(jobs)))
+        if jobs:
+            CaptureJob.objects.filter(pk__in=sorted(job.pk for job in jobs)).update(
+                status=Status.CLAIMED, worker=worker, claim_token=token, run_after=None
+            )
+        return tickets.of(jobs, token) if jobs else []
+
+
+def _be_brief() -> None:
+    """Bound this transaction's waits. For this transaction only, so that it works behind a connection pooler."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT set_config('lock_timeout', %s, true), set_config('idle_in_transaction_session_timeout', %s, true)",
+            [_milliseconds(LOCK_TIMEOUT), _milliseconds(IDLE_TIMEOUT)],
+        )
+
+
+def _milliseconds(span: timedelta) -> str:
+    return str(span // timedelta(milliseconds=1))
+
+
+def _take(jobs: JobQuerySet, most: int) -> list[CaptureJob]:
+    if most <= 0:
+        return []
+    locked = jobs.select_for_update(skip_locked=True, of=("self",), no_key=True)
+    return list(locked.select_related("prompt", "of_check")[:most])
+
+
+def release(ticket: Ticket) -> bool:
+    """Hand back a job for which nothing was sent, or which is only being looked after.
+
+    A start that was committed and not sent, since the reply to its COMMIT was lost, is taken back.
+    """
+    mine = CaptureJob.objects.filter(pk=ticket.job, claim_token=ticket.token)
+    with transaction.atomic():
+        if ticket.remote_id is None and mine.filter(status=Status.RUNNING).update(
+            status=Status.PENDING, attempts=ticket.attempts - 1, **NOBODY
+        ):
+            ledger.withdraw_attempt(ticket.attempt)
+            return True
+        return _hand_back(mine) > 0
+
+
+def release_strays(worker: UUID, held: Collection[UUID]) -> int:
+    """Hand back claims in a worker's name that it does not know, since the reply to its COMMIT was lost.
+
+    Arguments:
+        held: tokens of the claims that it does know.
+    """
+    return _hand_back(CaptureJob.objects.filter(worker=worker).exclude(claim_token__in=held))
+
+
+def _hand_back(claims: JobQuerySet) -> int:
+    """A claim to start goes back in line, a claim to poll is due again; RUNNING is neither and stays."""
+    claimed = claims.filter(status=Status.CLAIMED)
+    to_start = claimed.filter(remote_id__isnull=True).update(status=Status.PENDING, **NOBODY)
+    to_poll = claimed.filter(remote_id__isnull=False).update(
+        status=Status.WAITING, run_after=ClockTimestamp(), **NOBODY
+    )
+    return to_start + to_poll

@@ -1,0 +1,69 @@
+"""Out of the hands of workers that are lost."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+from django.db import transaction
+
+from capture import ledger
+from capture.models import CaptureJob, Status, Worker
+from capture.models.clock import ClockTimestamp
+from capture.providers.replies import Kind, ProviderError
+from capture.queue.moves import AT_ONCE, NOBODY
+from capture.retry import Limits
+
+log = logging.getLogger("capture.queue")
+
+# So many workers may die with one job in their hands before it fails.
+MOST_CRASHES = 3
+
+
+def take_back(limits: Limits) -> int:
+    """Take a batch of jobs back from workers that are lost or have stopped; says how many.
+
+    What was only claimed goes back in line, a call in hand is due to be looked after, and a start that was under way
+    has an unknown outcome.
+    """
+    with transaction.atomic():
+        jobs = CaptureJob.objects.forsaken().select_for_update(skip_locked=True, of=("self",), no_key=True)
+        taken = list(jobs.select_related("of_check").order_by("pk")[:AT_ONCE])
+        workers = Worker.objects.filter(pk__in={job.worker for job in taken}, proven_dead=True)
+        dead = set(workers.values_list("pk", flat=True))
+        for job in taken:
+            _take_back(job, crashed=job.worker in dead, limits=limits)
+    return len(taken)
+
+
+def _take_back(job: CaptureJob, *, crashed: bool, limits: Limits) -> None:
+    unknown = job.status == Status.RUNNING
+    error = _what_happened(job, crashed=crashed)
+    spent = unknown and (job.attempts >= limits.attempts or job.unknowns >= limits.unknown_retries)
+    into: dict[str, Any] = {"crashes": job.crashes + crashed, "unknowns": job.unknowns + unknown, **NOBODY}
+    if spent or error.kind is Kind.FATAL:
+        into |= {"status": Status.FAILED, "finished_at": ClockTimestamp(), "reason": error.reason}
+    elif job.remote_id:
+        into |= {"status": Status.WAITING, "run_after": ClockTimestamp()}
+    else:
+        into |= {"status": Status.PENDING, "reason": error.reason if unknown else job.reason}
+    CaptureJob.objects.filter(pk=job.pk, claim_token=job.claim_token).update(**into)
+    log.warning("job %s %s: taken back from worker %s: %s", job.pk, job.provider, job.worker, into["status"])
+    _close_forsaken(job, error, failed=into["status"] == Status.FAILED)
+
+
+def _close_forsaken(job: CaptureJob, error: ProviderError, *, failed: bool) -> None:
+    attempt = ledger.open_attempt(job.pk)
+    if attempt and (failed or error.maybe_charged):
+        ledger.close_by_error(job, attempt, error, live=job.remote_id is not None)
+    if failed:
+        ledger.keep_failure(job, attempt, error)
+
+
+def _what_happened(job: CaptureJob, *, crashed: bool) -> ProviderError:
+    unknown = job.status == Status.RUNNING
+    if job.crashes + crashed >= MOST_CRASHES:
+        return ProviderError(Kind.FATAL, "crashed", f"{MOST_CRASHES} workers died with this job", maybe_charged=unknown)
+    return ProviderError(
+        Kind.TRANSIENT, "worker_lost", "the worker was lost while it was asking", maybe_charged=unknown
+    )

@@ -1,0 +1,174 @@
+"""While a worker holds a job: its call is started, looked after, and ends. Late results are kept here, too."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models import F, Q
+from django.db.models.functions import Greatest
+
+from capture import ledger
+from capture.calls import Ticket
+from capture.models import Capture, CaptureJob, Outcome, Status
+from capture.models.clock import ClockTimestamp
+from capture.providers.base import Account
+from capture.providers.replies import FinalReply, ProviderError
+from capture.queue.moves import NOBODY, told
+
+log = logging.getLogger("capture.queue")
+
+
+def start(ticket: Ticket, worker: UUID, account: Account, patience: float) -> bool:
+    """Commit the intent to send: nothing may be sent for a job before this has returned True.
+
+    A call of the job that has become known in the meantime is looked after instead; then nothing may be sent.
+
+    Arguments:
+        patience: seconds after which the exchange is over, one way or the other.
+    """
+    with transaction.atomic():
+        started = _move(
+            ticket, status=Status.RUNNING, attempts=ticket.attempts, polls=0, asked_at=ClockTimestamp(), reason=""
+        )
+        known = ledger.live_call(ticket.job) if started else None
+        if known is not None:
+            _move(ticket, status=Status.PENDING, attempts=ticket.attempts - 1, **NOBODY)
+            _take_up(ticket.job)
+        elif started:
+            ledger.begin_attempt(ticket, worker, account, patience)
+    return told(ticket, "started", started and known is None)
+
+
+def wait(ticket: Ticket, remote_id: str, after: float, reason: str = "") -> bool:
+    """Store the id of a live call and when to look after it; that frees the seat.
+
+    Arguments:
+        after: seconds.
+        reason: the trouble of the last poll, if there was any.
+    """
+    with transaction.atomic():
+        waits = _move(
+            ticket,
+            status=Status.WAITING,
+            remote_id=remote_id,
+            run_after=ClockTimestamp() + timedelta(seconds=after),
+            polls=ticket.polls,
+            reason=reason,
+            **NOBODY,
+        )
+        if waits:
+            ledger.note_remote_id(ticket.attempt, remote_id)
+        else:
+            _keep_late_id(ticket, remote_id)
+    here = waits or CaptureJob.objects.waiting().filter(pk=ticket.job, remote_id=remote_id).exists()
+    return told(ticket, f"waits {after:.1f} s", here)
+
+
+def complete(ticket: Ticket, reply: FinalReply) -> bool:
+    """Keep what the call ended with. The job is done, whether or not that is an answer.
+
+    The first reply wins: one that comes late, for a job that its worker has lost, completes the job as well, unless
+    it is done or cancelled. Then only its attempt is closed, since it was paid for all the same.
+    """
+    with transaction.atomic():
+        done = (
+            CaptureJob.objects.filter(pk=ticket.job)
+            .exclude(status__in=[Status.DONE, Status.CANCELLED])
+            .update(
+                status=Status.DONE,
+                remote_id=None,
+                run_after=None,
+                finished_at=ClockTimestamp(),
+                reason="",
+                **NOBODY,
+            )
+        )
+        job = _locked(ticket.job)
+        known = Capture.objects.filter(attempt=ticket.attempt).exclude(outcome=Outcome.FAILED).exists()
+        if job and done:
+            ledger.keep_reply(job, ticket.attempt, reply)
+            ledger.supersede_others(job, ticket.attempt)
+        elif job and not known:
+            ledger.close_by_reply(job, ticket.attempt, reply)
+    return told(ticket, f"done: {type(reply).__name__.lower()}", bool(done) or known)
+
+
+def ask_again(ticket: Ticket, error: ProviderError, after: float) -> bool:
+    """The attempt is over by an error; the job goes back in line for `after` seconds."""
+    back = {"status": Status.PENDING, "run_after": ClockTimestamp() + timedelta(seconds=after)}
+    return told(ticket, f"asked again in {after:.1f} s ({error.reason})", _end_by_error(ticket, error, back))
+
+
+def fail(ticket: Ticket, error: ProviderError, *, live: bool = False) -> bool:
+    """The job came to nothing.
+
+    Arguments:
+        live: its call may yet end; its id is kept, so that a requeue looks after it and starts nothing anew.
+    """
+    failed = {"status": Status.FAILED, "finished_at": ClockTimestamp()}
+    return told(ticket, f"failed ({error.reason})", _end_by_error(ticket, error, failed, live=live))
+
+
+def _end_by_error(ticket: Ticket, error: ProviderError, into: Mapping[str, Any], *, live: bool = False) -> bool:
+    """An attempt is over by an error, and its job goes elsewhere; a late error closes its attempt and no more."""
+    changes = {
+        "remote_id": ticket.remote_id if live else None,
+        "unknowns": ticket.unknowns + error.maybe_charged,
+        "reason": error.reason,
+    }
+    with transaction.atomic():
+        moved = _move(ticket, **changes, **into, **NOBODY)
+        job = _locked(ticket.job)
+        if job is None:
+            return moved
+        ended = ledger.has_ended(ticket.attempt)
+        ledger.close_by_error(job, ticket.attempt, error, live=live)
+        taken_up = moved and _take_up(job.pk)
+        if moved and not taken_up and job.status == Status.FAILED:
+            ledger.keep_failure(job, ticket.attempt, error)
+    return moved or ended
+
+
+def _move(ticket: Ticket, **changes: Any) -> bool:
+    return CaptureJob.objects.filter(pk=ticket.job, claim_token=ticket.token).update(**changes) == 1
+
+
+def _locked(job: int) -> CaptureJob | None:
+    """The job's row, locked; None when cleanup has taken it."""
+    rows = CaptureJob.objects.select_for_update(of=("self",), no_key=True)
+    return rows.select_related("of_check").filter(pk=job).first()
+
+
+def _keep_late_id(ticket: Ticket, remote_id: str) -> None:
+    """The id of a call whose worker has lost the job: the call was paid for, and is found again."""
+    job = _locked(ticket.job)
+    if job is None:
+        return
+    ledger.note_remote_id(ticket.attempt, remote_id)
+    _take_up(job.pk)
+
+
+def _take_up(job: int) -> bool:
+    """Look after a live call that the job's state knows nothing of, before anything is started anew."""
+    call = ledger.live_call(job)
+    if call is None:
+        return False
+    idle = Q(status=Status.PENDING) | Q(status=Status.FAILED, remote_id__isnull=True)
+    taken = CaptureJob.objects.filter(idle, pk=job).update(
+        status=Status.WAITING,
+        remote_id=call.remote_id,
+        asked_at=call.started_at,
+        run_after=ClockTimestamp(),
+        finished_at=None,
+        polls=0,
+        unknowns=Greatest(F("unknowns") - 1, 0),
+    )
+    if taken:
+        ledger.reopen(call)
+        log.info("job %s: looks after call %s of an earlier attempt", job, call.remote_id)
+    return bool(taken)
