@@ -26,6 +26,7 @@ class Watchdog:
         self._wrapper: BaseDatabaseWrapper = connections["default"]
         self._changed = threading.Condition()
         self._until: float | None = None
+        self._closed = False
         threading.Thread(target=self._watch, name="watchdog", daemon=True).start()
 
     @contextmanager
@@ -41,6 +42,12 @@ class Watchdog:
         finally:
             self._set(None)
 
+    def close(self) -> None:
+        """End the watching."""
+        with self._changed:
+            self._closed = True
+            self._changed.notify()
+
     def _set(self, until: float | None) -> None:
         with self._changed:
             self._until = until
@@ -48,7 +55,7 @@ class Watchdog:
 
     def _watch(self) -> None:
         with self._changed:
-            while True:
+            while not self._closed:
                 left = None if self._until is None else self._until - time.monotonic()
                 if left is not None and left <= 0:
                     self._until = None

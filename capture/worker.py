@@ -382,6 +382,7 @@ class Worker:
 
     def _end(self) -> bool:
         """Write and hand back what is left, and say what could not be."""
+        under_way = self.busy() - self.arrived()
         with self._surviving_the_database():
             self.record()
             self.hand_back()
@@ -390,9 +391,10 @@ class Worker:
             heartbeat.close(self.id)
         for result in self._results:
             log.error("job %s: its result is lost to this worker: the database is away", result.ticket.job)
-        tidy = not (self._in_hand() or self.seats.stuck or self._broken or self._pause)
+        tidy = not (under_way or self._in_hand() or self.seats.stuck or self._broken or self._pause)
         self.seats.close(wait=tidy)
-        log.info("worker %s: ended%s", self.id, "" if tidy else f" with {self.busy()} exchanges in flight")
+        self._watchdog.close()
+        log.info("worker %s: ended%s", self.id, "" if tidy else f" with {under_way} exchanges in flight")
         return tidy
 
     def _hand_back_polls(self) -> None:

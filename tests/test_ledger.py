@@ -8,10 +8,10 @@ from decimal import Decimal
 import pytest
 
 from capture import ledger, queue
-from capture.models import Capture, Charge
+from capture.models import Capture, CaptureJob, Charge
 from capture.models.clock import database_now
-from capture.providers.replies import Basis, Empty, Source
-from tests.factories import answer, claim_one, make_check, make_job, start_one
+from capture.providers.replies import Basis, Cost, Empty, Refused, Source
+from tests.factories import answer, claim_one, error, make_check, make_job, start_one
 
 pytestmark = pytest.mark.django_db
 
@@ -110,3 +110,37 @@ def test_two_redirects_to_one_page_are_one_source():
 
     source = capture.sources.get()
     assert (source.url, source.cited, source.spans) == (PAGE, True, [[1, 3], [5, 9]])
+
+
+# ------------------------------------------------------------------------- figures that cannot be right lose no answer
+
+
+@pytest.mark.parametrize("amount", ["10000", "1e9", "-5"])
+def test_an_amount_that_cannot_be_right_is_capped_and_loses_no_answer(amount):
+    queue.complete(start_one(make_job()), answer(cost=Cost(Decimal(amount), Basis.REPORTED)))
+
+    assert Capture.objects.get().outcome == "answered"
+    assert 0 <= Charge.objects.get().amount <= 9_999
+
+
+def test_an_answer_with_more_sources_than_anybody_reads_is_kept_with_the_first_of_them():
+    urls = [f"https://a.example/{number}" for number in range(40_000)]
+
+    _, capture = keep_with_sources(*(Source(url, url) for url in urls))
+
+    assert capture.sources.count() == ledger.MOST_SOURCES
+
+
+def test_what_a_system_has_said_is_not_wiped_by_a_cancellation_or_a_failure():
+    for end in (lambda job: queue.cancel(one(job)), lambda job: queue.fail(start_one(job), error())):
+        job = make_job()
+        queue.complete(start_one(job), Refused(text="I would rather not."))
+        queue.requeue(one(job))
+
+        end(job)
+
+        assert Capture.objects.get(prompt=job.prompt).text == "I would rather not."
+
+
+def one(job):
+    return CaptureJob.objects.filter(pk=job.pk)

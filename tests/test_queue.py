@@ -101,6 +101,18 @@ def test_brands_and_competitors_are_remembered_in_any_case():
     assert first.brand.competitors.count() == 2
 
 
+@pytest.mark.parametrize(
+    ("name", "again"), [("İstanbul Co", "istanbul co"), ("Kelvin", "kelvin"), ("Straße", "STRASSE"), ("ÇA", "ça")]
+)
+def test_a_name_that_python_and_postgresql_fold_otherwise_can_be_asked_again(name, again):
+    user = make_user()
+
+    make_check(user, brand=name, competitors=("İzmir", "izmir"))
+    make_check(user, brand=again, competitors=("izmir", "IZMIR"))
+
+    assert CaptureJob.objects.count() == 2
+
+
 def test_one_question_has_one_key_over_checks():
     one = make_job(prompts=("Which  espresso machine?",), country="DE")
     same = make_job(prompts=("which espresso machine?",), country="DE")

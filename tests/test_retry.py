@@ -117,3 +117,18 @@ def test_backoff_is_bounded_whatever_the_attempt(attempts):
 
 def test_a_system_cannot_ask_for_more_than_a_day():
     assert backoff(1, 1e9, Random(1)) <= 86_400 + 120
+
+
+def test_a_poll_cannot_make_another_call_of_the_one_that_was_asked_after():
+    decision = decide_on(Pending("resp_other"), remote_id="resp_1", polls=1)
+
+    assert isinstance(decision, Wait)
+    assert decision.remote_id == "resp_1"
+
+
+@pytest.mark.parametrize("asked", [0, 0.001, -3])
+def test_a_system_cannot_ask_to_be_polled_without_a_pause(asked):
+    decision = decide_on(Pending("resp_1", after=asked), remote_id="resp_1", polls=1)
+
+    assert isinstance(decision, Wait)
+    assert decision.after >= 1

@@ -7,10 +7,10 @@ from random import Random
 from typing import Any
 
 import pytest
-from django.db import DataError, OperationalError
+from django.db import DataError, InternalError, OperationalError, ProgrammingError
 
 from capture import calls, heartbeat, queue, retry
-from capture.models import Attempt, AttemptOutcome, Capture, CaptureJob, Lane, Status
+from capture.models import Attempt, AttemptOutcome, Capture, CaptureJob, Charge, Lane, Status
 from capture.models import Worker as WorkerRow
 from capture.providers import registry
 from capture.providers.replies import Kind, Pending, ProviderError
@@ -360,6 +360,97 @@ def test_fault_34_a_beat_hands_back_claims_that_the_worker_does_not_know():
     worker.beat()
 
     assert fresh(job).status == Status.PENDING
+
+
+def test_fault_34_a_worker_that_ends_hands_back_claims_that_it_does_not_know():
+    job = make_job()
+    worker = make_worker()
+    worker.register()
+    worker.beat()
+    queue.claim("openai", worker.id, ["chatgpt"], 1)
+
+    worker.seats.mailbox.put(Stop())
+    worker.wait()
+
+    assert worker.run()
+    assert fresh(job).status == Status.PENDING
+
+
+def test_fault_34_a_worker_that_ends_takes_back_a_start_whose_commit_it_did_not_hear_of(monkeypatch):
+    job = make_job()
+    worker = make_worker()
+    start = queue.start
+
+    def unheard(*args):
+        start(*args)
+        raise OperationalError("server closed the connection unexpectedly")
+
+    monkeypatch.setattr(queue, "start", unheard)
+    with pytest.raises(OperationalError):
+        worker.fill_seats()
+    assert fresh(job).status == Status.RUNNING
+
+    worker.seats.mailbox.put(Stop())
+    worker.wait()
+
+    assert worker.run()
+    assert (fresh(job).status, fresh(job).attempts) == (Status.PENDING, 0)
+    assert not Attempt.objects.exists()
+
+
+def test_a_worker_whose_grace_is_over_hands_back_what_it_only_looks_after():
+    job = make_job()
+    script = Scripted(Pending("resp_1"))
+    worker = make_worker(script=script, grace=0.1)
+    let_it_work(worker)
+    CaptureJob.objects.update(run_after="2000-01-01T00:00Z")
+    script.gate.clear()
+    worker.fill_seats()
+    assert fresh(job).status == Status.CLAIMED
+
+    worker.seats.mailbox.put(Stop())
+
+    assert not worker.run()
+    assert fresh(job).status == Status.WAITING
+    script.gate.set()
+
+
+def test_an_answer_that_cannot_be_written_counts_as_a_charge_and_its_call_stays_live(monkeypatch):
+    job = make_job()
+    worker = make_worker(Pending("resp_1"), answer())
+    let_it_work(worker)
+    monkeypatch.setattr(queue, "complete", _failing(DataError("no")))
+
+    let_it_work(worker)
+
+    assert (fresh(job).status, fresh(job).reason, fresh(job).remote_id) == (Status.FAILED, "bug", "resp_1")
+    assert Charge.objects.get().basis == "estimated"
+
+
+@pytest.mark.parametrize("trouble", [InternalError("read-only transaction"), ProgrammingError("no such table")])
+def test_fault_9_no_trouble_of_the_database_ends_the_loop(monkeypatch, trouble):
+    job = make_job()
+    worker = make_worker(drain=True)
+    promote, troubles = queue.promote_due, [trouble, trouble]
+    monkeypatch.setattr(queue, "promote_due", lambda: _raise(troubles.pop()) if troubles else promote())
+
+    assert worker.run()
+
+    assert fresh(job).status == Status.DONE
+
+
+def test_an_error_of_our_own_in_the_loop_still_hands_back_what_is_in_hand(monkeypatch):
+    job = make_job()
+    worker = make_worker()
+    monkeypatch.setattr(queue, "start", _failing(ZeroDivisionError()))
+
+    assert not worker.run()
+
+    assert fresh(job).status == Status.PENDING
+
+
+def test_the_usual_grace_is_longer_than_the_usual_exchange(settings):
+    assert settings.CAPTURE_GRACE > settings.CAPTURE_EXCHANGE_DEADLINE
 
 
 def test_beats_are_some_seconds_apart():

@@ -111,3 +111,25 @@ def test_requests_do_not_show_the_key():
 
     assert OPENAI_KEY not in repr(provider.start_request(QUESTION))
     assert OPENAI_KEY not in repr(provider.poll_request("resp_1"))
+
+
+@pytest.mark.parametrize("body", [b"<html><h1>404 Not Found</h1><hr>nginx</html>", b"", b"not found"])
+def test_a_page_of_something_on_the_way_does_not_end_a_call(body):
+    error = poll_error(Response(404, {"content-type": "text/html"}, body))
+
+    assert not error.ended
+    assert not error.maybe_charged
+
+
+def test_a_key_that_comes_back_as_the_name_of_an_error_is_hidden_too():
+    error = start_error(Response(400, {}, as_body({"error": {"code": OPENAI_KEY, "message": "No."}})))
+
+    assert OPENAI_KEY.lower() not in error.reason.lower()
+
+
+def test_a_reply_in_a_state_that_is_not_known_keeps_its_id():
+    reply = make_chatgpt(CannedTransport(Response(200, {}, as_body({"id": "resp_9", "status": "searching"})))).start(
+        Question("Which?")
+    )
+
+    assert reply == Pending("resp_9")
