@@ -111,6 +111,12 @@ for database in DATABASES.values():
     # Names the process in pg_stat_activity; manage.py and wsgi.py set it.
     database["OPTIONS"] = {
         "application_name": env.text("AICONTROL_PROCESS", "aicontrol"),
+        # A host that is gone without a word is noticed within a minute; all of it is the client's own, no pooler minds.
+        "connect_timeout": 5,
+        "keepalives_idle": 15,
+        "keepalives_interval": 5,
+        "keepalives_count": 3,
+        "tcp_user_timeout": 30_000,
         **database.get("OPTIONS", {}),
     }
 

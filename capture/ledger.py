@@ -140,6 +140,25 @@ def _end(attempt: UUID, outcome: AttemptOutcome, error: ProviderError | None = N
     )
 
 
+def settle(attempt: Attempt, *, charged: bool) -> bool:
+    """A person found out whether an attempt was charged; says whether that was open.
+
+    Arguments:
+        charged: it counts at its estimate for good; otherwise it cost nothing.
+    """
+    open_question = Attempt.objects.filter(pk=attempt.pk, outcome=AttemptOutcome.UNKNOWN, settled__isnull=True)
+    with transaction.atomic():
+        if not open_question.update(settled=charged):
+            return False
+        if not charged:
+            Charge.objects.filter(attempt=attempt.pk).update(amount=FREE.amount, basis=FREE.basis)
+        tries = list(Attempt.objects.filter(job=attempt.job_id))
+        Capture.objects.filter(**_place(attempt.job)).update(
+            unknowns=sum(each.is_unsettled for each in tries), cost=_spent(tries)
+        )
+    return True
+
+
 def charge(job: CaptureJob, attempt: UUID, cost: Cost | None) -> None:
     """Write what an attempt cost; a later and better figure for the same attempt replaces an earlier one.
 
@@ -281,6 +300,7 @@ def _keep(
             "model": model,
             "surface": registry.by_slug[job.provider].surface,
             "attempts": len(tries),
+            "unknowns": sum(each.is_unsettled for each in tries),
             "seconds": (now - own.started_at).total_seconds() if own else None,
             "cost": _spent(tries),
             "simulated": own.simulated if own else any(each.simulated for each in tries),

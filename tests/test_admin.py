@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 import pytest
 from django.contrib.auth.models import Permission
 from django.db import connection
@@ -10,7 +12,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from capture import heartbeat, queue
-from capture.models import Brand, Capture, CaptureJob, Charge, Check, Lane, Status, Team
+from capture.models import Attempt, Brand, Capture, CaptureJob, Charge, Check, Lane, Status, Team
 from tests.factories import (
     WORKER,
     complete_one,
@@ -21,6 +23,7 @@ from tests.factories import (
     make_team,
     make_user,
     start_one,
+    unknown_error,
 )
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("simulated")]
@@ -194,6 +197,20 @@ class TestActions:
         assert "1 of 2 jobs cancelled. 1 left as they are: already asked, or final." in html
         assert fresh(pending).status == Status.CANCELLED
         assert fresh(started).status == Status.RUNNING
+
+    @pytest.mark.parametrize(("action", "cost"), [("settle_as_charged", "0.02"), ("settle_as_not_charged", "0")])
+    def test_an_unknown_outcome_is_found_and_settled(self, admin_client, action, cost):
+        job = make_job()
+        queue.fail(start_one(job), unknown_error())
+        attempt = Attempt.objects.get()
+        assert str(attempt.pk) in admin_client.get(list_of("attempt") + "?unsettled=yes").content.decode()
+
+        sent = {"action": action, "_selected_action": [attempt.pk]}
+        html = admin_client.post(list_of("attempt"), sent, follow=True).content.decode()
+
+        assert "1 of 1 attempts settled." in html
+        assert Charge.objects.get().amount == Decimal(cost)
+        assert str(attempt.pk) not in admin_client.get(list_of("attempt") + "?unsettled=yes").content.decode()
 
     def test_all_jobs_of_a_search_can_be_chosen(self, admin_client):
         check = make_check(prompts=tuple(f"Question {number}?" for number in range(60)))

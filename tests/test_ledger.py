@@ -8,7 +8,7 @@ from decimal import Decimal
 import pytest
 
 from capture import ledger, queue
-from capture.models import Capture, CaptureJob, Charge
+from capture.models import Attempt, AttemptOutcome, Capture, CaptureJob, Charge
 from capture.models.clock import database_now
 from capture.providers.replies import Basis, Cost, Empty, Refused, Source
 from tests.factories import answer, claim_one, error, make_check, make_job, start_one
@@ -144,3 +144,33 @@ def test_what_a_system_has_said_is_not_wiped_by_a_cancellation_or_a_failure():
 
 def one(job):
     return CaptureJob.objects.filter(pk=job.pk)
+
+
+# ------------------------------------------------------------------------------------------- unknown outcomes settled
+
+
+def after_an_unknown_outcome():
+    job = make_job()
+    queue.ask_again(start_one(job), error("timeout", maybe_charged=True), 0)
+    queue.promote_due()
+    queue.complete(start_one(job), answer())
+    return Attempt.objects.get(job=job, outcome=AttemptOutcome.UNKNOWN)
+
+
+def test_an_answer_tells_of_attempts_that_may_have_been_charged():
+    after_an_unknown_outcome()
+
+    capture = Capture.objects.get()
+    assert (capture.attempts, capture.unknowns, capture.cost) == (2, 1, Decimal("0.033"))
+
+
+@pytest.mark.parametrize(("charged", "cost"), [(True, "0.033"), (False, "0.013")])
+def test_a_person_settles_whether_an_attempt_was_charged_once(charged, cost):
+    attempt = after_an_unknown_outcome()
+
+    assert ledger.settle(attempt, charged=charged)
+    assert not ledger.settle(attempt, charged=not charged)
+
+    capture = Capture.objects.get()
+    assert (capture.unknowns, capture.cost) == (0, Decimal(cost))
+    assert sum(charge.amount for charge in Charge.objects.all()) == Decimal(cost)

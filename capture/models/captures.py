@@ -51,6 +51,7 @@ class Capture(models.Model):
     model = CleanCharField(max_length=200, blank=True, default="")
     surface = models.CharField(max_length=200)
     attempts = models.PositiveSmallIntegerField()
+    unknowns = models.PositiveSmallIntegerField(default=0, help_text="attempts of which nobody knows what they cost")
     seconds = models.FloatField(null=True, help_text="from the start of the call to its answer")
     cost = models.DecimalField(max_digits=14, decimal_places=6, default=0, help_text="US dollars, all attempts")
     simulated = models.BooleanField()

@@ -239,3 +239,8 @@ class Attempt(models.Model):
 
     def __str__(self) -> str:
         return f"attempt {self.number} of job {self.job_id}"
+
+    @property
+    def is_unsettled(self) -> bool:
+        """Whether nobody knows if it was charged."""
+        return self.outcome == AttemptOutcome.UNKNOWN and self.settled is None

@@ -91,8 +91,8 @@ def complete(ticket: Ticket, reply: FinalReply) -> bool:
         job = _locked(ticket.job)
         known = Capture.objects.filter(attempt=ticket.attempt).exclude(outcome=Outcome.FAILED).exists()
         if job and done:
-            ledger.keep_reply(job, ticket.attempt, reply)
             ledger.supersede_others(job, ticket.attempt)
+            ledger.keep_reply(job, ticket.attempt, reply)
         elif job and not known:
             ledger.close_by_reply(job, ticket.attempt, reply)
     return told(ticket, f"done: {type(reply).__name__.lower()}", bool(done) or known)

@@ -1,0 +1,56 @@
+"""Workers behind a real PgBouncer in transaction mode, where a session's settings, locks and statements do not last."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+
+import pytest
+from django.db import connection
+
+from capture import lanes
+from capture.models import Attempt, Capture, Status
+from tests.factories import make_check
+from tests.process.pooler import PROGRAM, pgbouncer
+from tests.process.running import simulator, until, worker
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.skipif(PROGRAM is None, reason="PgBouncer is not installed (Debian's package pgbouncer)"),
+]
+
+PROMPTS = tuple(f"Which espresso machine is best for {number} people?" for number in range(1, 31))
+
+
+def _sessions():
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
+        )
+        return cursor.fetchone()[0]
+
+
+def test_fault_14_workers_share_few_connections_through_a_pooler(tmp_path):
+    lanes.make_missing()
+    check = make_check(prompts=PROMPTS, providers=("chatgpt", "perplexity"))
+
+    with ExitStack() as stack:
+        system = stack.enter_context(simulator("--speed", "1000"))
+        address = stack.enter_context(pgbouncer(tmp_path, size=2))
+        logs = [tmp_path / name for name in ("a.log", "b.log", "c.log")]
+        processes = [
+            stack.enter_context(
+                worker("--concurrency", "4", "--drain", log=log, SIMULATOR_URL=system.url, DATABASE_URL=address)
+            )
+            for log in logs
+        ]
+        most = until(_sessions)
+        while any(process.poll() is None for process in processes):
+            most = max(most, _sessions())
+        codes = [process.wait(60) for process in processes]
+
+    assert codes == [0, 0, 0]
+    assert most <= 2
+    assert set(check.jobs.values_list("status", flat=True)) == {Status.DONE}
+    assert Capture.objects.answered().count() == Attempt.objects.count() == 60
+    assert not any("cannot be used" in log.read_text() for log in logs)
