@@ -391,7 +391,7 @@ class Worker:
             heartbeat.close(self.id)
         for result in self._results:
             log.error("job %s: its result is lost to this worker: the database is away", result.ticket.job)
-        tidy = not (under_way or self._in_hand() or self.seats.stuck or self._broken or self._pause)
+        tidy = not (under_way or self._in_hand() or self.seats.stuck or self._broken)
         self.seats.close(wait=tidy)
         self._watchdog.close()
         log.info("worker %s: ended%s", self.id, "" if tidy else f" with {under_way} exchanges in flight")

@@ -136,8 +136,11 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def demo(checkout: Path) -> Iterator[Demo]:
+    # Under nohup, as these tests may run, SIGHUP would be ignored by all that is started here.
+    usual = signal.signal(signal.SIGHUP, signal.SIG_DFL)
     demo = Demo(checkout)
     yield demo
+    signal.signal(signal.SIGHUP, usual)
     if demo.process and demo.process.poll() is None:
         demo.signal(signal.SIGINT)
     for pid in demo.processes():
@@ -267,3 +270,19 @@ def test_a_port_that_is_none_is_a_usage_error(demo, port):
 
     assert result.returncode == CANNOT_RUN
     assert "--port" in result.stderr
+
+
+def test_ctrl_c_stops_the_database_also_under_a_command_that_waits_in_another_terminal(demo):
+    demo.start("--no-simulator")
+    script = "from django.db import connection; connection.ensure_connection(); print('in'); input()"
+    command = [str(demo.checkout / ".venv" / "bin" / "python"), "manage.py", "shell", "-v0", "-c", script]
+    with subprocess.Popen(
+        command, cwd=demo.checkout, env=demo.environment(), stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as other:
+        assert other.stdout
+        assert other.stdout.readline() == b"in\n"
+
+        assert demo.signal(signal.SIGINT) == 0
+
+        assert not demo.processes("postgres")
+        other.kill()
