@@ -633,3 +633,15 @@ def test_fault_16_a_claim_with_100_000_finished_rows_is_a_scan_of_the_partial_in
     assert "job_postponed" in _plan(CaptureJob.objects.to_promote()[:500])
     assert "Seq Scan" not in _plan(CaptureJob.objects.in_flight().filter(lane="openai"))
     assert "Seq Scan" not in _plan(CaptureJob.objects.open().filter(of_check=1))
+
+
+def test_a_late_error_of_a_poll_leaves_the_call_to_the_successor_that_looks_after_it():
+    job = make_job()
+    queue.wait(start_one(job), "resp_1", 0)
+    stale = claim_one(job)
+    queue.release(stale)
+
+    queue.ask_again(stale, error("gone", ended=True, maybe_charged=True), 1)
+
+    assert fresh(job).status == Status.WAITING
+    assert claim_one(job).base_url == ACCOUNT.base_url

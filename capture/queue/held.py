@@ -127,6 +127,8 @@ def _end_by_error(ticket: Ticket, error: ProviderError, into: Mapping[str, Any],
         if job is None:
             return moved
         ended = ledger.has_ended(ticket.attempt)
+        if not moved and ticket.remote_id is not None and job.remote_id == ticket.remote_id:
+            return ended  # its successor looks after the same call, and will see for itself
         ledger.close_by_error(job, ticket.attempt, error, live=live)
         taken_up = moved and _take_up(job.pk)
         if moved and not taken_up and job.status == Status.FAILED:
