@@ -91,6 +91,10 @@ def has_ended(attempt: UUID) -> bool:
     return Attempt.objects.filter(pk=attempt, ended_at__isnull=False).exists()
 
 
+def has_replied(attempt: UUID) -> bool:
+    return Attempt.objects.filter(pk=attempt, outcome=AttemptOutcome.REPLIED).exists()
+
+
 def live_call(job: int) -> Attempt | None:
     """The oldest attempt that was given up and whose call has turned out to be live."""
     return Attempt.objects.filter(job=job, live=True, ended_at__isnull=False).order_by("number").first()
@@ -107,8 +111,9 @@ def close_by_error(job: CaptureJob, attempt: UUID, error: ProviderError, *, live
     Arguments:
         live: the call may still end, so the attempt stays open; it counts at its estimate until then.
     """
-    if not live:
-        _end(attempt, AttemptOutcome.UNKNOWN if error.maybe_charged else AttemptOutcome.ERROR, error)
+    outcome = AttemptOutcome.UNKNOWN if error.maybe_charged else AttemptOutcome.ERROR
+    if not live and not _end(attempt, outcome, error):
+        return  # something better is known of it, and of its cost
     if live or error.cost or error.maybe_charged:
         charge(job, attempt, error.cost)
     else:
@@ -123,21 +128,31 @@ def close_by_reply(job: CaptureJob, attempt: UUID, reply: FinalReply) -> None:
 
 
 def supersede_others(job: CaptureJob, attempt: UUID) -> None:
-    """Another attempt of a job has brought the reply: one that is still under way may be charged, too."""
+    """Another attempt of a job has brought the reply: one that is still under way may be charged, too.
+
+    A call that is live stays so: if the job is ever asked again, it is looked after first.
+    """
     for other in Attempt.objects.filter(job=job, ended_at__isnull=True).exclude(pk=attempt):
         close_by_error(job, other.pk, SUPERSEDED)
+        Attempt.objects.filter(pk=other.pk).update(live=other.live)
 
 
-def _end(attempt: UUID, outcome: AttemptOutcome, error: ProviderError | None = None) -> None:
-    """End an attempt that is open, or whose end was unknown until now."""
-    unsettled = Q(outcome=AttemptOutcome.UNKNOWN, settled__isnull=True)
-    Attempt.objects.filter(Q(ended_at__isnull=True) | unsettled, pk=attempt).update(
+def _end(attempt: UUID, outcome: AttemptOutcome, error: ProviderError | None = None) -> bool:
+    """End an attempt that is open, or whose end was unknown until now; says whether it was.
+
+    A reply goes before an error as well: of two workers that looked after one call, one may have been told it is gone.
+    """
+    may_end = Q(ended_at__isnull=True) | Q(outcome=AttemptOutcome.UNKNOWN, settled__isnull=True)
+    if outcome == AttemptOutcome.REPLIED:
+        may_end |= Q(outcome=AttemptOutcome.ERROR)
+    ended = Attempt.objects.filter(may_end, pk=attempt).update(
         ended_at=ClockTimestamp(),
         outcome=outcome,
         live=False,
         reason=error.reason if error else "",
         error=error.message if error else "",
     )
+    return ended == 1
 
 
 def settle(attempt: Attempt, *, charged: bool) -> bool:

@@ -11,6 +11,7 @@ from capture import ledger
 from capture.models import CaptureJob, Status, Worker
 from capture.models.clock import ClockTimestamp
 from capture.providers.replies import Kind, ProviderError
+from capture.queue.held import take_up
 from capture.queue.moves import AT_ONCE, NOBODY
 from capture.retry import Limits
 
@@ -56,7 +57,7 @@ def _close_forsaken(job: CaptureJob, error: ProviderError, *, failed: bool) -> N
     attempt = ledger.open_attempt(job.pk)
     if attempt and (failed or error.maybe_charged):
         ledger.close_by_error(job, attempt, error, live=job.remote_id is not None)
-    if failed:
+    if not take_up(job.pk) and failed:
         ledger.keep_failure(job, attempt, error)
 
 

@@ -38,7 +38,7 @@ def start(ticket: Ticket, worker: UUID, account: Account, patience: float) -> bo
         known = ledger.live_call(ticket.job) if started else None
         if known is not None:
             _move(ticket, status=Status.PENDING, attempts=ticket.attempts - 1, **NOBODY)
-            _take_up(ticket.job)
+            take_up(ticket.job)
         elif started:
             ledger.begin_attempt(ticket, worker, account, patience)
     return told(ticket, "started", started and known is None)
@@ -76,26 +76,24 @@ def complete(ticket: Ticket, reply: FinalReply) -> bool:
     it is done or cancelled. Then only its attempt is closed, since it was paid for all the same.
     """
     with transaction.atomic():
-        done = (
-            CaptureJob.objects.filter(pk=ticket.job)
-            .exclude(status__in=[Status.DONE, Status.CANCELLED])
-            .update(
-                status=Status.DONE,
-                remote_id=None,
-                run_after=None,
-                finished_at=ClockTimestamp(),
-                reason="",
-                **NOBODY,
-            )
-        )
         job = _locked(ticket.job)
+        # A person may have had the job asked again since this reply was written; then it is not written once more.
+        done = not ledger.has_replied(ticket.attempt) and _finish(ticket.job)
         known = Capture.objects.filter(attempt=ticket.attempt).exclude(outcome=Outcome.FAILED).exists()
         if job and done:
             ledger.supersede_others(job, ticket.attempt)
             ledger.keep_reply(job, ticket.attempt, reply)
         elif job and not known:
             ledger.close_by_reply(job, ticket.attempt, reply)
-    return told(ticket, f"done: {type(reply).__name__.lower()}", bool(done) or known)
+    return told(ticket, f"done: {type(reply).__name__.lower()}", done or known)
+
+
+def _finish(job: int) -> bool:
+    unfinished = CaptureJob.objects.filter(pk=job).exclude(status__in=[Status.DONE, Status.CANCELLED])
+    finished = unfinished.update(
+        status=Status.DONE, remote_id=None, run_after=None, finished_at=ClockTimestamp(), reason="", **NOBODY
+    )
+    return finished == 1
 
 
 def ask_again(ticket: Ticket, error: ProviderError, after: float) -> bool:
@@ -127,10 +125,11 @@ def _end_by_error(ticket: Ticket, error: ProviderError, into: Mapping[str, Any],
         if job is None:
             return moved
         ended = ledger.has_ended(ticket.attempt)
-        if not moved and ticket.remote_id is not None and job.remote_id == ticket.remote_id:
-            return ended  # its successor looks after the same call, and will see for itself
+        if not moved and (live or (job.remote_id is not None and not ended)):
+            # The call may be live: who looks after it now will see for itself.
+            return ended or (live and job.status == Status.FAILED)
         ledger.close_by_error(job, ticket.attempt, error, live=live)
-        taken_up = moved and _take_up(job.pk)
+        taken_up = moved and take_up(job.pk)
         if moved and not taken_up and job.status == Status.FAILED:
             ledger.keep_failure(job, ticket.attempt, error)
     return moved or ended
@@ -152,10 +151,10 @@ def _keep_late_id(ticket: Ticket, remote_id: str) -> None:
     if job is None:
         return
     ledger.note_remote_id(ticket.attempt, remote_id)
-    _take_up(job.pk)
+    take_up(job.pk)
 
 
-def _take_up(job: int) -> bool:
+def take_up(job: int) -> bool:
     """Look after a live call that the job's state knows nothing of, before anything is started anew."""
     call = ledger.live_call(job)
     if call is None:

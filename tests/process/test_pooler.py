@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from contextlib import ExitStack
 
 import pytest
@@ -11,7 +13,7 @@ from capture import lanes
 from capture.models import Attempt, Capture, Status
 from tests.factories import make_check
 from tests.process.pooler import PROGRAM, pgbouncer
-from tests.process.running import simulator, until, worker
+from tests.process.running import ROOT, environment, simulator, until, worker
 
 pytestmark = [
     pytest.mark.slow,
@@ -28,6 +30,21 @@ def _sessions():
             "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
         )
         return cursor.fetchone()[0]
+
+
+def test_fault_14_nothing_is_lost_or_doubled_by_kills_behind_a_pooler(tmp_path):
+    with pgbouncer(tmp_path, size=10) as address:
+        result = subprocess.run(
+            [sys.executable, "-m", "tests.killtest", "--kills", "10"],
+            cwd=ROOT,
+            env=environment(DATABASE_URL=address, AICONTROL_DATA=str(tmp_path / "data")),
+            capture_output=True,
+            text=True,
+            timeout=110,
+            check=False,
+        )
+
+    assert result.returncode == 0, result.stdout + result.stderr
 
 
 def test_fault_14_workers_share_few_connections_through_a_pooler(tmp_path):

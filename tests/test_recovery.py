@@ -1,0 +1,782 @@
+"""Who is lost, what becomes of their jobs, and what those who were given up wrongly bring home late."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from decimal import Decimal
+
+import pytest
+
+from capture import heartbeat, processes, queue, recovery
+from capture.models import Attempt, AttemptOutcome, Capture, CaptureJob, Charge, Lane, Outcome, Status, Worker
+from capture.models.clock import ClockTimestamp
+from capture.processes import Place
+from capture.providers.replies import Basis, Cost, Kind, Refused
+from capture.queue import forsaken
+from tests.factories import (
+    ACCOUNT,
+    PATIENCE,
+    answer,
+    complete_one,
+    error,
+    fresh,
+    make_check,
+    make_job,
+    stranger,
+    unknown_error,
+)
+from tests.lost_workers import (
+    LIMITS,
+    claim,
+    die,
+    end_exchanges,
+    fall_silent,
+    lose,
+    make_worker,
+    poll,
+    start,
+    statuses,
+)
+
+pytestmark = pytest.mark.django_db
+
+
+def prompts(count):
+    return tuple(f"{number}?" for number in range(count))
+
+
+def only(job):
+    return CaptureJob.objects.filter(pk=job.pk)
+
+
+def make_claimable(job):
+    CaptureJob.objects.filter(pk=job.pk, status=Status.PENDING).update(run_after=None)
+
+
+# ------------------------------------------------------------------------------------------------------ who is lost
+
+
+def test_a_worker_that_is_silent_for_a_lease_is_given_up():
+    worker = make_worker()
+    assert recovery.give_up_the_silent() == 0
+
+    fall_silent(worker)
+
+    assert recovery.give_up_the_silent() == 1
+    assert Worker.objects.get().lost_at is not None
+    assert not Worker.objects.get().proven_dead
+    assert recovery.give_up_the_silent() == 0
+
+
+def test_fault_36_who_has_not_beaten_for_a_whole_lease_may_not_judge_by_silence():
+    judge, silent = make_worker(), make_worker()
+    fall_silent(silent)
+    job = make_job()
+    claim(silent, job)
+
+    recovery.recover(LIMITS, but=judge, steady=False)
+
+    assert not Worker.objects.filter(lost_at__isnull=False).exists()
+    assert fresh(job).status == Status.CLAIMED
+
+
+def test_fault_36_after_an_outage_of_the_database_nobody_is_lost():
+    workers = [make_worker(), make_worker()]
+    Worker.objects.update(steady_since=ClockTimestamp() - timedelta(hours=1))
+    jobs = list(make_check(prompts=prompts(2)).jobs.all())
+    queue.claim("openai", workers[0], ["chatgpt"], 2)
+    fall_silent(*workers)
+
+    for worker in workers:
+        pulse = heartbeat.beat(worker)
+        recovery.recover(LIMITS, but=worker, steady=pulse.steady)
+
+    assert not Worker.objects.filter(lost_at__isnull=False).exists()
+    assert statuses(jobs) == [Status.CLAIMED] * 2
+
+
+def test_a_steady_worker_takes_the_jobs_of_a_silent_one():
+    judge, silent = make_worker(), make_worker()
+    job = make_job()
+    claim(silent, job)
+    fall_silent(silent)
+
+    assert recovery.recover(LIMITS, but=judge, steady=True) == 1
+
+    assert fresh(job).status == Status.PENDING
+    assert Worker.objects.get(pk=judge).lost_at is None
+
+
+def test_nobody_judges_itself():
+    worker = make_worker()
+    job = make_job()
+    claim(worker, job)
+    fall_silent(worker)
+    die(worker)
+
+    recovery.recover(LIMITS, but=worker, steady=True)
+
+    assert fresh(job).status == Status.CLAIMED
+
+
+def test_fault_2_the_age_of_a_job_proves_nothing():
+    worker = make_worker()
+    job = make_job()
+    start(worker, job)
+    an_hour_ago = ClockTimestamp() - timedelta(hours=1)
+    CaptureJob.objects.update(created_at=an_hour_ago, asked_at=an_hour_ago)
+    Attempt.objects.update(started_at=an_hour_ago, deadline=an_hour_ago)
+
+    assert recovery.recover(LIMITS, steady=True) == 0
+
+    assert fresh(job).status == Status.RUNNING
+
+
+def test_fault_4_a_worker_that_drains_still_beats_and_keeps_its_job():
+    worker = make_worker()
+    job = make_job()
+    start(worker, job)
+    Worker.objects.update(beat_at=ClockTimestamp() - timedelta(seconds=29))
+
+    heartbeat.beat(worker)
+    recovery.recover(LIMITS, steady=True)
+
+    assert fresh(job).status == Status.RUNNING
+    assert Worker.objects.alive().count() == 1
+
+
+def test_fault_5_a_worker_under_the_same_host_and_number_does_not_own_its_former_selfs_jobs():
+    former = make_worker()
+    die(former)
+    job = make_job()
+    claim(former, job)
+    successor = make_worker()
+    rows = Worker.objects.values_list("host", "pid", "boot_id")
+    assert len(set(rows)) == 1
+
+    assert queue.release_strays(successor, []) == 0
+    recovery.recover(LIMITS, but=successor)
+
+    assert fresh(job).status == Status.PENDING
+    assert set(Worker.objects.filter(proven_dead=True).values_list("pk", flat=True)) == {former}
+
+
+def test_a_dead_process_is_proven_only_where_its_number_means_something(monkeypatch):
+    elsewhere = make_worker(boot_id="another-boot")
+    container = make_worker(pid_namespace="pid:[1]")
+    die(elsewhere)
+    die(container)
+    assert recovery.give_up_the_dead() == 0
+
+    Worker.objects.update(boot_id="", pid_namespace="")
+    monkeypatch.setattr(processes, "here", lambda: Place("", ""))
+
+    assert recovery.give_up_the_dead() == 0
+
+
+def test_a_worker_that_was_given_up_by_its_lease_may_yet_be_proven_dead():
+    worker = make_worker()
+    fall_silent(worker)
+    recovery.give_up_the_silent()
+
+    die(worker)
+
+    assert recovery.give_up_the_dead() == 1
+    assert Worker.objects.get().proven_dead
+
+
+def test_a_worker_that_stopped_tidily_is_not_lost():
+    worker = make_worker()
+    heartbeat.close(worker)
+    die(worker)
+    fall_silent(worker)
+
+    recovery.recover(LIMITS, steady=True)
+
+    assert Worker.objects.get().lost_at is None
+
+
+def test_a_job_of_a_worker_that_nobody_knows_is_taken_back():
+    job = make_job()
+    claim(stranger(), job)
+
+    assert recovery.take_all_back(LIMITS) == 1
+
+    assert fresh(job).status == Status.PENDING
+
+
+# ----------------------------------------------------------------------------------------------- what becomes of jobs
+
+
+def test_fault_1_what_was_only_claimed_goes_back_in_line():
+    worker = make_worker()
+    job = make_job()
+    claim(worker, job)
+    die(worker)
+
+    recovery.recover(LIMITS)
+
+    job = fresh(job)
+    assert (job.status, job.attempts, job.unknowns, job.run_after) == (Status.PENDING, 0, 0, None)
+    assert not Attempt.objects.exists()
+
+
+def test_a_call_in_hand_is_due_to_be_looked_after():
+    worker = make_worker()
+    job = make_job()
+    poll(worker, job)
+    die(worker)
+
+    recovery.recover(LIMITS)
+
+    assert (fresh(job).status, fresh(job).remote_id) == (Status.WAITING, "resp_1")
+    assert Attempt.objects.get().outcome == AttemptOutcome.OPEN
+    assert claim(make_worker(), job).remote_id == "resp_1"
+
+
+def test_a_call_that_waits_needs_no_worker():
+    worker = make_worker()
+    job = make_job()
+    queue.wait(start(worker, job), "resp_1", 60)
+    before = CaptureJob.objects.values().get()
+    die(worker)
+
+    assert recovery.recover(LIMITS, steady=True) == 0
+
+    assert CaptureJob.objects.values().get() == before
+
+
+def test_a_start_of_a_dead_worker_has_an_unknown_outcome_at_once():
+    worker = make_worker()
+    job = make_job()
+    start(worker, job)
+    die(worker)
+
+    recovery.recover(LIMITS)
+
+    job, attempt, charge = fresh(job), Attempt.objects.get(), Charge.objects.get()
+    assert (job.status, job.reason, job.attempts, job.unknowns) == (Status.PENDING, "worker_lost", 1, 1)
+    assert (attempt.outcome, attempt.reason) == (AttemptOutcome.UNKNOWN, "worker_lost")
+    assert (charge.amount, charge.basis) == (job.estimate, Basis.ESTIMATED)
+
+
+def test_a_start_of_a_silent_worker_waits_out_its_deadline_and_keeps_its_place_meanwhile():
+    worker = make_worker()
+    job = make_job()
+    start(worker, job)
+    make_job()
+    Lane.objects.update(limit=1)
+    fall_silent(worker)
+
+    assert recovery.recover(LIMITS, steady=True) == 0
+
+    assert fresh(job).status == Status.RUNNING
+    assert queue.claim("openai", make_worker(), ["chatgpt"], 8) == []
+
+
+def test_a_start_of_a_silent_worker_is_an_unknown_outcome_once_its_deadline_has_passed():
+    worker = make_worker()
+    job = make_job()
+    start(worker, job)
+    fall_silent(worker)
+    recovery.recover(LIMITS, steady=True)
+
+    end_exchanges()
+
+    assert recovery.recover(LIMITS) == 1
+    assert (fresh(job).status, fresh(job).unknowns, fresh(job).crashes) == (Status.PENDING, 1, 0)
+
+
+def test_a_start_of_a_worker_that_ended_untidily_has_an_unknown_outcome_at_once():
+    worker = make_worker()
+    job = make_job()
+    start(worker, job)
+
+    heartbeat.close(worker)
+
+    assert recovery.recover(LIMITS) == 1
+    assert (fresh(job).status, fresh(job).crashes) == (Status.PENDING, 0)
+    assert Attempt.objects.get().outcome == AttemptOutcome.UNKNOWN
+
+
+def test_a_second_unknown_outcome_fails_the_job_and_says_so():
+    job = make_job()
+    for _ in range(2):
+        worker = make_worker()
+        start(worker, job)
+        heartbeat.close(worker)
+        recovery.recover(LIMITS)
+
+    capture = Capture.objects.get()
+    assert (fresh(job).status, fresh(job).reason) == (Status.FAILED, "worker_lost")
+    assert (capture.outcome, capture.reason, capture.unknowns) == (Outcome.FAILED, "worker_lost", 2)
+    assert Charge.objects.count() == 2
+
+
+def test_the_last_attempt_that_ends_unknown_fails_the_job():
+    job = make_job()
+    CaptureJob.objects.update(attempts=LIMITS.attempts - 1)
+    worker = make_worker()
+    start(worker, job)
+    heartbeat.close(worker)
+
+    recovery.recover(LIMITS)
+
+    assert fresh(job).status == Status.FAILED
+
+
+def test_fault_6_all_orphans_are_found_in_bounded_batches(monkeypatch):
+    monkeypatch.setattr(forsaken, "AT_ONCE", 3)
+    monkeypatch.setattr(recovery, "AT_ONCE", 3)
+    worker = make_worker()
+    check = make_check(prompts=prompts(10))
+    queue.claim("openai", worker, ["chatgpt"], 10)
+    die(worker)
+
+    assert recovery.recover(LIMITS) == 10
+
+    assert check.jobs.pending().count() == 10
+
+
+def test_fault_6_a_page_of_unfit_rows_hides_no_orphan(monkeypatch):
+    monkeypatch.setattr(forsaken, "AT_ONCE", 2)
+    monkeypatch.setattr(recovery, "AT_ONCE", 2)
+    check = make_check(prompts=prompts(12))
+    alive, silent, dead = make_worker(), make_worker(), make_worker()
+    queue.claim("openai", alive, ["chatgpt"], 4)
+    for ticket in queue.claim("openai", silent, ["chatgpt"], 4):
+        queue.start(ticket, silent, ACCOUNT, PATIENCE)
+    orphans = queue.claim("openai", dead, ["chatgpt"], 4)
+    fall_silent(silent)
+    die(dead)
+
+    assert recovery.recover(LIMITS, steady=True) == 4
+
+    assert set(check.jobs.pending().values_list("pk", flat=True)) == {ticket.job for ticket in orphans}
+
+
+# -------------------------------------------------------------------------------------------------------- crashes
+
+
+def crash(job, times=1):
+    """So many workers die with the job in their hands."""
+    for _ in range(times):
+        worker = make_worker()
+        claim(worker, job)
+        die(worker)
+        recovery.recover(LIMITS)
+
+
+def test_a_crash_is_counted_apart_from_attempts():
+    job = make_job()
+
+    crash(job)
+
+    assert (fresh(job).crashes, fresh(job).attempts) == (1, 0)
+
+
+def test_a_worker_that_was_only_silent_has_not_crashed():
+    worker = make_worker()
+    job = make_job()
+    claim(worker, job)
+
+    lose(worker)
+
+    assert (fresh(job).status, fresh(job).crashes) == (Status.PENDING, 0)
+
+
+def test_fault_11_a_job_that_kills_its_worker_fails_the_third_time():
+    job = make_job()
+
+    crash(job, times=2)
+    assert fresh(job).status == Status.PENDING
+    crash(job)
+
+    assert (fresh(job).status, fresh(job).reason) == (Status.FAILED, "crashed")
+    assert Capture.objects.get().outcome == Outcome.FAILED
+
+
+def test_fault_11_a_call_whose_polls_kill_their_worker_keeps_its_id():
+    job = make_job()
+    queue.wait(start(make_worker(), job), "resp_1", 0)
+
+    crash(job, times=3)
+
+    assert (fresh(job).status, fresh(job).remote_id) == (Status.FAILED, "resp_1")
+    assert Charge.objects.get().basis == Basis.ESTIMATED
+    queue.requeue(only(job))
+    assert (fresh(job).status, fresh(job).crashes) == (Status.WAITING, 0)
+
+
+def test_fault_37_a_worker_holds_one_job_that_has_crashed_before_at_most():
+    check = make_check(prompts=prompts(6))
+    CaptureJob.objects.filter(pk__in=check.jobs.order_by("pk").values("pk")[:3]).update(crashes=1)
+
+    tickets = queue.claim("openai", make_worker(), ["chatgpt"], 8)
+
+    assert sorted(ticket.crashed for ticket in tickets) == [False, False, False, True]
+    assert queue.claim("openai", make_worker(), ["chatgpt"], 8, crashed=False) == []
+    assert len(queue.claim("openai", make_worker(), ["chatgpt"], 8)) == 1
+
+
+def test_fault_37_a_poison_job_is_isolated_and_takes_no_neighbour_along():
+    jobs = list(make_check(prompts=prompts(5)).jobs.order_by("pk"))
+    poison = jobs[2]
+
+    for _ in range(10):
+        worker = make_worker()
+        tickets = queue.claim("openai", worker, ["chatgpt"], 8)
+        if poison.pk in [ticket.job for ticket in tickets]:
+            die(worker)
+            recovery.recover(LIMITS)
+            continue
+        for ticket in tickets:
+            queue.start(ticket, worker, ACCOUNT, PATIENCE)
+            queue.complete(ticket, answer())
+
+    assert fresh(poison).status == Status.FAILED
+    assert statuses([job for job in jobs if job != poison]) == [Status.DONE] * 4
+
+
+# -------------------------------------------------------------------------------------------------------- late ids
+
+
+def test_a_late_id_is_looked_after_and_nothing_is_started_anew():
+    worker = make_worker()
+    job = make_job()
+    late = start(worker, job)
+    lose(worker)
+
+    queue.wait(late, "resp_1", 2)
+
+    job, attempt = fresh(job), Attempt.objects.get()
+    assert (job.status, job.remote_id, job.unknowns) == (Status.WAITING, "resp_1", 0)
+    assert (attempt.outcome, attempt.live, attempt.reason) == (AttemptOutcome.OPEN, True, "")
+    ticket = claim(make_worker(), job)
+    assert (ticket.remote_id, ticket.attempt) == ("resp_1", late.attempt)
+
+
+def test_a_late_id_revives_a_job_that_has_failed():
+    worker = make_worker()
+    job = make_job()
+    CaptureJob.objects.update(unknowns=1)
+    late = start(worker, job)
+    lose(worker)
+    assert fresh(job).status == Status.FAILED
+
+    queue.wait(late, "resp_1", 2)
+
+    assert (fresh(job).status, fresh(job).finished_at) == (Status.WAITING, None)
+    queue.complete(claim(make_worker(), job), answer())
+    assert Capture.objects.get().outcome == Outcome.ANSWERED
+
+
+def test_a_late_id_that_comes_while_a_successor_has_claimed_the_job_is_looked_after_instead_of_a_start():
+    worker, successor = make_worker(), make_worker()
+    job = make_job()
+    late = start(worker, job)
+    lose(worker)
+    ticket = claim(successor, job)
+
+    queue.wait(late, "resp_1", 2)
+
+    assert fresh(job).claim_token == ticket.token
+    assert not queue.start(ticket, successor, ACCOUNT, PATIENCE)
+    assert (fresh(job).status, fresh(job).remote_id, fresh(job).attempts) == (Status.WAITING, "resp_1", 1)
+    assert Attempt.objects.count() == 1
+
+
+def with_successor_in_flight():
+    """A lost worker's start, whose id came only when a successor's start was under way."""
+    worker, successor = make_worker(), make_worker()
+    job = make_job()
+    late = start(worker, job)
+    lose(worker)
+    ticket = start(successor, job)
+    queue.wait(late, "resp_1", 2)
+    assert fresh(job).claim_token == ticket.token
+    return job, late, ticket, successor
+
+
+def test_a_late_id_beside_a_running_successor_is_looked_after_once_that_has_failed():
+    job, late, ticket, _ = with_successor_in_flight()
+
+    queue.ask_again(ticket, error(), 60)
+
+    assert (fresh(job).status, fresh(job).remote_id) == (Status.WAITING, "resp_1")
+    assert claim(make_worker(), job).attempt == late.attempt
+
+
+@pytest.mark.parametrize("unknowns", [0, 1])
+def test_a_late_id_beside_a_running_successor_is_looked_after_once_that_is_lost(unknowns):
+    job, late, _, successor = with_successor_in_flight()
+    CaptureJob.objects.update(unknowns=unknowns)
+
+    lose(successor)
+
+    assert (fresh(job).status, fresh(job).remote_id) == (Status.WAITING, "resp_1")
+    assert claim(make_worker(), job).attempt == late.attempt
+    assert not Capture.objects.exists()
+
+
+def test_a_late_id_of_a_job_that_a_person_called_off_is_kept_and_starts_nothing():
+    worker = make_worker()
+    job = make_job()
+    late = start(worker, job)
+    lose(worker)
+    queue.cancel(only(job))
+
+    queue.wait(late, "resp_1", 2)
+
+    assert fresh(job).status == Status.CANCELLED
+    assert Attempt.objects.get().remote_id == "resp_1"
+    assert Charge.objects.get().basis == Basis.ESTIMATED
+
+
+def test_a_call_that_was_superseded_while_live_is_looked_after_when_the_job_is_asked_again():
+    worker, successor = make_worker(), make_worker()
+    job = make_job()
+    late = start(worker, job)
+    lose(worker)
+    queue.wait(start(successor, job), "resp_2", 60)
+    queue.complete(late, Refused(text="No."))
+
+    queue.requeue(only(job))
+    ticket = claim(successor, job)
+
+    assert not queue.start(ticket, successor, ACCOUNT, PATIENCE)
+    assert (fresh(job).status, fresh(job).remote_id) == (Status.WAITING, "resp_2")
+
+
+# ------------------------------------------------------------------------------------------------------ late answers
+
+
+@pytest.mark.parametrize("state", ["pending", "claimed", "running", "waiting", "failed"])
+def test_a_late_answer_completes_a_job_in_any_state_but_done_and_cancelled(state):
+    worker, successor = make_worker(), make_worker()
+    job = make_job()
+    late = start(worker, job)
+    lose(worker)
+    bring_into(job, state, successor)
+
+    assert queue.complete(late, answer("paid for"))
+
+    assert fresh(job).status == Status.DONE
+    assert (Capture.objects.get().text, Capture.objects.get().attempt) == ("paid for", late.attempt)
+    assert Charge.objects.get(attempt=late.attempt).amount == Decimal("0.013")
+    assert not Attempt.objects.filter(outcome=AttemptOutcome.OPEN).exists()
+
+
+def bring_into(job, state, worker):
+    match state:
+        case "claimed":
+            claim(worker, job)
+        case "running":
+            start(worker, job)
+        case "waiting":
+            queue.wait(start(worker, job), "resp_2", 60)
+        case "failed":
+            queue.fail(start(worker, job), error())
+    assert fresh(job).status == state
+
+
+def test_an_attempt_that_a_late_answer_supersedes_may_have_been_charged():
+    worker, successor = make_worker(), make_worker()
+    job = make_job()
+    late = start(worker, job)
+    lose(worker)
+    superseded = start(successor, job)
+
+    queue.complete(late, answer())
+
+    attempt = Attempt.objects.get(pk=superseded.attempt)
+    assert (attempt.outcome, attempt.reason) == (AttemptOutcome.UNKNOWN, "superseded")
+    assert Charge.objects.get(attempt=superseded.attempt).basis == Basis.ESTIMATED
+
+
+def test_the_first_answer_wins_and_the_second_only_closes_its_attempt():
+    worker, successor = make_worker(), make_worker()
+    job = make_job()
+    late = start(worker, job)
+    lose(worker)
+    queue.complete(start(successor, job), answer("first"))
+
+    queue.complete(late, answer("second", cost=Cost(Decimal("0.5"), Basis.REPORTED)))
+
+    assert Capture.objects.get().text == "first"
+    assert Attempt.objects.get(pk=late.attempt).outcome == AttemptOutcome.REPLIED
+    assert Charge.objects.get(attempt=late.attempt).amount == Decimal("0.5")
+
+
+def test_a_late_answer_of_a_job_that_was_called_off_is_paid_for_and_not_kept():
+    worker = make_worker()
+    job = make_job()
+    late = start(worker, job)
+    lose(worker)
+    queue.cancel(only(job))
+
+    queue.complete(late, answer())
+
+    assert fresh(job).status == Status.CANCELLED
+    assert Capture.objects.get().outcome == Outcome.CANCELLED
+    assert Charge.objects.get().amount == Decimal("0.013")
+
+
+def test_a_late_answer_of_a_job_that_was_cleaned_up_changes_nothing():
+    worker, successor = make_worker(), make_worker()
+    job = make_job()
+    late = start(worker, job)
+    lose(worker)
+    complete_one(job, "first")
+    del successor
+    CaptureJob.objects.all().delete()
+
+    queue.complete(late, answer("second"))
+    queue.wait(late, "resp_1", 0)
+    queue.fail(late, error())
+
+    assert Capture.objects.get().text == "first"
+
+
+def test_a_reply_that_is_recorded_twice_does_not_undo_what_a_person_did_between():
+    worker = make_worker()
+    job = make_job()
+    ticket = start(worker, job)
+    queue.complete(ticket, Refused(text="No."))
+    queue.requeue(only(job))
+
+    assert queue.complete(ticket, Refused(text="No."))
+
+    assert fresh(job).status == Status.PENDING
+
+
+# ------------------------------------------------------------------------------------------------------- late errors
+
+
+@pytest.mark.parametrize("name", ["ask_again", "fail"])
+def test_a_late_error_closes_its_attempt_and_no_more(name):
+    worker, successor = make_worker(), make_worker()
+    job = make_job()
+    late = start(worker, job)
+    lose(worker)
+    start(successor, job)
+    before = CaptureJob.objects.values().get()
+
+    end_late(name, late, error("overloaded"))
+
+    attempt = Attempt.objects.get(pk=late.attempt)
+    assert CaptureJob.objects.values().get() == before
+    assert (attempt.outcome, attempt.reason) == (AttemptOutcome.ERROR, "overloaded")
+    assert not Capture.objects.exists()
+
+
+def end_late(name, ticket, trouble):
+    if name == "fail":
+        queue.fail(ticket, trouble)
+    else:
+        queue.ask_again(ticket, trouble, 1)
+
+
+def test_an_unknown_outcome_that_turns_out_to_be_an_error_costs_nothing():
+    worker = make_worker()
+    job = make_job()
+    late = start(worker, job)
+    lose(worker)
+    assert Charge.objects.get().amount == job.estimate
+
+    queue.ask_again(late, error("overloaded"), 1)
+
+    assert Charge.objects.get().amount == 0
+
+
+def test_an_unknown_outcome_that_stays_unknown_counts_once():
+    worker = make_worker()
+    job = make_job()
+    late = start(worker, job)
+    lose(worker)
+
+    queue.ask_again(late, unknown_error(), 1)
+
+    assert fresh(job).unknowns == 1
+    assert Charge.objects.get().amount == job.estimate
+
+
+def two_polls():
+    """Two workers look after one call, since the first was given up wrongly."""
+    worker, successor = make_worker(), make_worker()
+    job = make_job()
+    late = poll(worker, job)
+    lose(worker)
+    return job, late, claim(successor, job)
+
+
+def test_a_late_error_of_a_poll_does_not_close_the_call_that_somebody_else_looks_after():
+    job, late, held = two_polls()
+    queue.wait(held, "resp_1", 0)
+
+    queue.ask_again(late, error("gone", ended=True), 1)
+
+    assert Attempt.objects.get().outcome == AttemptOutcome.OPEN
+    ticket = claim(make_worker(), job)
+    assert (ticket.attempt, ticket.base_url, ticket.polls) == (late.attempt, ACCOUNT.base_url, 2)
+
+
+@pytest.mark.parametrize("name", ["ask_again", "fail"])
+@pytest.mark.parametrize("trouble", [error("gone", ended=True), unknown_error()])
+def test_a_late_error_of_a_poll_does_not_change_what_an_answer_cost(name, trouble):
+    _, late, held = two_polls()
+    queue.complete(held, answer())
+
+    end_late(name, late, trouble)
+
+    charge = Charge.objects.get()
+    assert (charge.amount, charge.basis) == (Decimal("0.013"), Basis.COMPUTED)
+    assert Attempt.objects.get().outcome == AttemptOutcome.REPLIED
+
+
+def test_a_late_answer_of_a_poll_goes_before_the_error_of_another():
+    job, late, held = two_polls()
+    queue.ask_again(held, error("gone", ended=True), 60)
+
+    assert queue.complete(late, answer())
+
+    assert fresh(job).status == Status.DONE
+    assert Attempt.objects.get().outcome == AttemptOutcome.REPLIED
+
+
+def test_fault_34_a_call_given_up_while_live_can_be_given_up_again():
+    job = make_job()
+    ticket = poll(make_worker(), job)
+    assert queue.fail(ticket, error("remote_deadline"), live=True)
+
+    assert queue.fail(ticket, error("remote_deadline"), live=True)
+
+    assert (fresh(job).status, fresh(job).remote_id) == (Status.FAILED, "resp_1")
+
+
+def test_a_call_given_up_while_live_and_answered_later_costs_what_its_answer_says():
+    job = make_job()
+    ticket = poll(make_worker(), job)
+    queue.fail(ticket, error("remote_deadline"), live=True)
+    queue.requeue(only(job))
+    queue.complete(claim(make_worker(), job), answer())
+
+    queue.fail(ticket, error("remote_deadline"), live=True)
+
+    assert Charge.objects.get().amount == Decimal("0.013")
+
+
+@pytest.mark.parametrize("kind", [Kind.TRANSIENT, Kind.FATAL])
+def test_fault_3_a_worker_and_its_successor_that_both_finish_leave_one_end(kind):
+    worker, successor = make_worker(), make_worker()
+    job = make_job()
+    late = start(worker, job)
+    lose(worker)
+    held = start(successor, job)
+
+    assert queue.complete(held, answer("Northwind."))
+    queue.fail(late, error(kind=kind))
+
+    assert fresh(job).status == Status.DONE
+    assert Capture.objects.get().text == "Northwind."
+    assert CaptureJob.objects.in_flight().count() == 0
