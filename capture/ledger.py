@@ -82,6 +82,14 @@ def note_remote_id(attempt: UUID, remote_id: str) -> None:
     )
 
 
+def note_ended_call(attempt: UUID, remote_id: str) -> None:
+    """Keep the id of a call that came together with its end, as of an answer out of a system's cache."""
+    if remote_id:
+        Attempt.objects.filter(pk=attempt, remote_id__isnull=True).update(
+            remote_id=remote_id, remote_at=ClockTimestamp()
+        )
+
+
 def open_attempt(job: int) -> UUID | None:
     """The attempt of a job that has not ended, of which there is at most one."""
     return Attempt.objects.filter(job=job, ended_at__isnull=True).values_list("pk", flat=True).first()
@@ -114,11 +122,8 @@ def close_by_error(job: CaptureJob, attempt: UUID, error: ProviderError, *, live
     outcome = AttemptOutcome.UNKNOWN if error.maybe_charged else AttemptOutcome.ERROR
     if not live and not _end(attempt, outcome, error):
         return  # something better is known of it, and of its cost
-    if live or error.cost or error.maybe_charged:
-        charge(job, attempt, error.cost)
-    else:
-        # An outcome that was unknown until now has turned out to be an error that costs nothing.
-        Charge.objects.filter(attempt=attempt).update(amount=FREE.amount, basis=FREE.basis)
+    # A plain error costs nothing, also where it was unknown until now.
+    charge(job, attempt, error.cost or (None if live or error.maybe_charged else FREE))
 
 
 def close_by_reply(job: CaptureJob, attempt: UUID, reply: FinalReply) -> None:
@@ -203,6 +208,7 @@ def keep_reply(job: CaptureJob, attempt: UUID, reply: FinalReply) -> None:
 
     A copy from the system's cache is free; it points to the capture it copies, where that is ours.
     """
+    note_ended_call(attempt, reply.remote_id)
     tried = Attempt.objects.get(pk=attempt)
     original = _original(job, tried, reply)
     copied = original is not None or _is_copy(reply, tried.started_at)

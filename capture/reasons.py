@@ -14,6 +14,7 @@ WORDS = {
     "overloaded": "the system was overloaded",
     "server_is_overloaded": "the system was overloaded",
     "service_unavailable_error": "the system was not available",
+    "billing_not_active": "the account is not active",
     "insufficient_quota": "the account has no money left",
     "credit_balance_exhausted": "the account has no money left",
     "organization_usage_limit_exceeded": "the account's spending limit is reached",
@@ -84,4 +85,7 @@ WORDS = {
 def in_words(reason: str) -> str:
     """The phrase for a reason; one that nobody has put into words yet is shown as it is named."""
     # Gemini shouts its reasons.
-    return WORDS.get(reason.lower()) or reason.replace("_", " ").lower()
+    name = reason.lower()
+    if name.startswith("http_"):
+        return WORDS.get(name) or f"the system answered with HTTP status {name.removeprefix('http_')}"
+    return WORDS.get(name) or name.replace("_", " ")

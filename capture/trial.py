@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from capture.providers.base import Provider
 from capture.providers.replies import FinalReply, Kind, Pending, ProviderError, Question
-from capture.retry import poll_pace
+from capture.retry import QUICKEST_POLL, poll_pace
 
 PATIENCE = 600.0  # seconds
 
@@ -34,8 +34,10 @@ def ask(
     polls = 0
     while isinstance(reply, Pending):
         if clock() >= end:
-            raise ProviderError(Kind.TRANSIENT, "timeout", f"no answer yet to call {reply.remote_id}")
-        sleep(poll_pace(polls, 0) if reply.after is None else reply.after)
+            message = f"no answer yet to call {reply.remote_id}, which goes on"
+            raise ProviderError(Kind.TRANSIENT, "timeout", message, maybe_charged=True)
+        pace = poll_pace(polls, 0) if reply.after is None else max(reply.after, QUICKEST_POLL)
+        sleep(min(pace, max(end - clock(), 0)))
         polls += 1
         reply = _look(provider, reply)
     return reply
@@ -45,6 +47,10 @@ def _look(provider: Provider, pending: Pending) -> Pending | FinalReply:
     try:
         return provider.poll(pending.remote_id)
     except ProviderError as error:
-        if error.ended or error.kind is Kind.FATAL:
+        if error.ended:
+            raise
+        if error.kind is Kind.FATAL:
+            # Whoever tries a key wants to know; the call itself may well be live, and be charged.
+            error.maybe_charged = True
             raise
         return Pending(pending.remote_id, error.wait)

@@ -237,10 +237,7 @@ class Model:
 
     def _close(self, call: Call, error: ProviderError) -> None:
         self._end(call, AttemptOutcome.UNKNOWN if error.maybe_charged else AttemptOutcome.ERROR)
-        if error.cost or error.maybe_charged:
-            call.charge = _amount(error.cost)
-        elif call.charge is not None:
-            call.charge = Decimal(0)
+        call.charge = _amount(error.cost) if error.cost or error.maybe_charged else Decimal(0)
 
     def _keep(self, job: Job, outcome: Outcome, attempt: UUID | None) -> None:
         held = self.captures.get(job.place, (None, None))[0]

@@ -48,6 +48,16 @@ def test_a_copy_points_to_the_answer_that_it_copies():
     assert list(Charge.objects.order_by("pk").values_list("amount", flat=True)) == [Decimal("0.013"), Decimal(0)]
 
 
+def test_a_copy_that_comes_at_once_points_to_its_original_however_soon_it_was_asked_for():
+    original = complete_with_id(make_job(providers=("copilot",)), "s1", answer(made_at=database_now(), remote_id="s1"))
+    job = make_job(providers=("copilot",))
+
+    queue.complete(start_one(job), answer(made_at=database_now(), remote_id="s1"))
+
+    copy = Capture.objects.get(prompt=job.prompt)
+    assert (copy.cached, copy.copy_of, copy.cost, copy.remote_id) == (True, original, Decimal(0), "s1")
+
+
 def test_an_answer_made_while_we_waited_is_no_copy_though_clocks_differ():
     made_at = database_now() - timedelta(seconds=30)
 
@@ -113,6 +123,21 @@ def test_two_redirects_to_one_page_are_one_source():
 
 
 # ------------------------------------------------------------------------- figures that cannot be right lose no answer
+
+
+def test_every_attempt_has_a_charge_once_it_has_ended():
+    ends = [
+        lambda ticket: queue.complete(ticket, answer()),
+        lambda ticket: queue.ask_again(ticket, error(), 1),
+        lambda ticket: queue.fail(ticket, error("timeout", maybe_charged=True)),
+    ]
+
+    for end in ends:
+        end(start_one(make_job()))
+
+    amounts = sorted(Charge.objects.values_list("amount", flat=True))
+    assert amounts == [Decimal(0), Decimal("0.013"), Decimal("0.02")]
+    assert Charge.objects.count() == Attempt.objects.count()
 
 
 @pytest.mark.parametrize("amount", ["10000", "1e9", "-5"])

@@ -9,6 +9,7 @@ elsewhere.
 
 from __future__ import annotations
 
+import inspect
 import os
 from collections import Counter
 from collections.abc import Callable
@@ -28,7 +29,6 @@ from hypothesis.stateful import (
     RuleBasedStateMachine,
     initialize,
     invariant,
-    precondition,
     rule,
     run_state_machine_as_test,
 )
@@ -47,6 +47,14 @@ LIMITS = retry.Limits(attempts=3, unknown_retries=1, remote_deadline=86_400)
 LANE_LIMIT = 3
 LANES = {"openai": ["chatgpt"], "perplexity": ["perplexity"]}
 MOST_OPEN = 2  # the fewer jobs, the more happens to each
+
+# What may happen, and how often among all that does.
+EVENTS = {
+    "enqueue": 2, "works": 4, "claim": 2, "seat": 2, "record": 14, "repeat_later": 2, "release": 1, "beat": 1,
+    "loses_all": 4, "is_silent": 1, "dies": 2, "stops": 1, "recover": 2,
+    "exchanges_are_over": 1, "calls_grow_old": 1, "calls_are_parked": 1, "what_is_put_off_becomes_due": 1,
+    "requeue": 3, "cancel": 1, "clean_up": 1,
+}  # fmt: skip
 
 PROMPTS = st.sampled_from([("a?",), ("a?", "b?")])
 PROVIDERS = st.sampled_from([("chatgpt",), ("perplexity",), ("chatgpt", "perplexity")])
@@ -127,11 +135,22 @@ class QueueMachine(RuleBasedStateMachine):
             heartbeat.register(process.id, ["chatgpt", "perplexity"], 8)
         self.enqueue(("a?",), ("chatgpt",))
 
+    @rule(
+        event=st.sampled_from([name for name, times in EVENTS.items() for _ in range(times)]),
+        which=WHICH, index=INDEX, came=CAME, yes=st.booleans(), kind=st.integers(0, 3),
+        lane=st.sampled_from(sorted(LANES)), prompts=PROMPTS, providers=PROVIDERS,
+    )  # fmt: skip
+    def happens(self, event: str, *, yes: bool, kind: int, **drawn: Any) -> None:
+        """One rule for all, so that no run leaves any out, and each comes as often as it is worth."""
+        drawn |= {"repeat": yes, "crashed": yes, "heard": kind > 0, "seats": kind + 1}
+        method = getattr(self, event)
+        method(**{name: drawn[name] for name in inspect.signature(method).parameters})
+
     # ------------------------------------------------------------------------------------------------- enqueue
 
-    @precondition(lambda self: sum(job.status not in FINAL for job in self.model.jobs.values()) < MOST_OPEN)
-    @rule(prompts=PROMPTS, providers=PROVIDERS)
     def enqueue(self, prompts: tuple[str, ...], providers: tuple[str, ...]) -> None:
+        if sum(job.status not in FINAL for job in self.model.jobs.values()) >= MOST_OPEN:
+            return
         check = make_check(self.user, prompts=prompts, providers=providers)
         for job in check.jobs.all():
             place = (job.prompt_id, job.provider, job.sample)
@@ -139,10 +158,6 @@ class QueueMachine(RuleBasedStateMachine):
 
     # ------------------------------------------------------------------------------------------ while it is held
 
-    @rule(
-        which=WHICH, lane=st.sampled_from(sorted(LANES)), seats=st.integers(1, 4), crashed=st.booleans(),
-        heard=st.sampled_from([True, True, True, False]),
-    )  # fmt: skip
     def claim(self, which: int, lane: str, seats: int, crashed: bool, heard: bool) -> None:
         process, before = self.processes[which], self._in_flight(lane)
         due = set(CaptureJob.objects.to_poll(lane, LANES[lane]).values_list("pk", flat=True))
@@ -176,11 +191,11 @@ class QueueMachine(RuleBasedStateMachine):
         in_flight = CaptureJob.objects.filter(lane=lane, status__in=["claimed", "running", "waiting"])
         return in_flight.exclude(status="waiting", asked_at__lt=ClockTimestamp() - timedelta(minutes=30)).count()
 
-    @precondition(lambda self: self._hands(seated=False))
-    @rule(index=INDEX, heard=st.sampled_from([True, True, True, False]))
     def seat(self, index: int, heard: bool) -> None:
         """Send a start whose intent is committed, or look after a call."""
         hand = self._hand(index, seated=False)
+        if not hand:
+            return
         if hand.ticket.remote_id is not None:
             hand.seated = True
             return
@@ -192,16 +207,11 @@ class QueueMachine(RuleBasedStateMachine):
         elif heard:
             self._drop(hand)
 
-    @precondition(lambda self: self._hands(seated=True))
-    @rule(results=st.lists(st.tuples(INDEX, CAME, st.booleans()), min_size=1, max_size=3))
-    def record_some(self, results: list[tuple[int, str, bool]]) -> None:
-        for index, came, repeat in results:
-            if self._hands(seated=True):
-                self.record(index, came, repeat)
-
     def record(self, index: int, came: str, repeat: bool) -> None:
         """Something has come back for a worker, which may have lost the job by now."""
         hand = self._hand(index, seated=True)
+        if not hand:
+            return
         if came == "hangs":
             self._hang(hand, repeat)
             return
@@ -250,22 +260,17 @@ class QueueMachine(RuleBasedStateMachine):
                 self.model.end_by_error(ticket, error, Status.FAILED, live=live)
                 return lambda: queue.fail(ticket, error, live=live)
 
-    @precondition(lambda self: self.last)
-    @rule()
     def repeat_later(self) -> None:
         """The reply to a COMMIT was lost, and others have done this and that before the worker tries again."""
-        assert self.last
-        self.last()
+        if self.last:
+            self.last()
 
-    @precondition(lambda self: self._hands(seated=False))
-    @rule(index=INDEX)
     def release(self, index: int) -> None:
-        hand = self._hand(index, seated=False)
-        self.model.release(hand.ticket)
-        queue.release(hand.ticket)
-        self._drop(hand)
+        if hand := self._hand(index, seated=False):
+            self.model.release(hand.ticket)
+            queue.release(hand.ticket)
+            self._drop(hand)
 
-    @rule(which=WHICH)
     def beat(self, which: int) -> None:
         process = self.processes[which]
         held = {hand.ticket.token for hand in process.hands}
@@ -275,13 +280,6 @@ class QueueMachine(RuleBasedStateMachine):
         queue.release_strays(process.id, held)
 
     # --------------------------------------------------------------------------------------------- lost workers
-
-    @rule(which=WHICH, what=st.sampled_from(["is_silent", "loses_all", "loses_all", "dies", "stops"]))
-    def is_lost(self, which: int, what: str) -> None:
-        """A worker is lost in the midst of its work, and another goes on."""
-        self.works(which, [])
-        getattr(self, what)(which)
-        self.works((which + 1) % 3, [])
 
     def is_silent(self, which: int) -> None:
         """A worker is given up by its lease, finds that out, and goes on under a new id with what it has in hand."""
@@ -316,30 +314,26 @@ class QueueMachine(RuleBasedStateMachine):
 
     # ------------------------------------------------------------------------------------------- several at once
 
-    @rule(which=WHICH, results=st.lists(st.tuples(INDEX, CAME, st.booleans()), max_size=2))
-    def works(self, which: int, results: list[tuple[int, str, bool]]) -> None:
-        """A worker takes all that it can get, and sends it; some of that comes back."""
+    def works(self, which: int) -> None:
+        """A worker takes all that it can get, and sends it."""
         self.what_is_put_off_becomes_due()
         for lane in LANES:
             self.claim(which, lane, 4, True, True)
         for _ in self._hands(seated=False):
             self.seat(0, True)
-        self.record_some(results)
 
     def loses_all(self, which: int) -> None:
-        """A worker is lost, and what it had is taken back; it does not know yet."""
+        """A worker is lost in the midst of its work, and does not know yet; another goes on."""
+        self.works(which)
         self.is_silent(which)
         self.exchanges_are_over()
         self.recover()
+        self.works((which + 1) % len(self.processes))
 
     # ---------------------------------------------------------------------------------------------- time passes
 
-    @rule(what=st.sampled_from(["recover", "exchanges_are_over", "calls_grow_old", "calls_are_parked"]))
-    def time_passes(self, what: str) -> None:
-        getattr(self, what)()
-
     def calls_are_parked(self) -> None:
-        self.calls_grow_old(1)
+        self._let_pass(1)
 
     def exchanges_are_over(self) -> None:
         Attempt.objects.update(deadline=ClockTimestamp() - timedelta(seconds=1))
@@ -347,7 +341,10 @@ class QueueMachine(RuleBasedStateMachine):
             for call in job.calls:
                 call.over = True
 
-    def calls_grow_old(self, hours: int = 25) -> None:
+    def calls_grow_old(self) -> None:
+        self._let_pass(25)
+
+    def _let_pass(self, hours: int) -> None:
         CaptureJob.objects.filter(asked_at__isnull=False).update(asked_at=F("asked_at") - timedelta(hours=hours))
 
     def what_is_put_off_becomes_due(self) -> None:
@@ -359,10 +356,6 @@ class QueueMachine(RuleBasedStateMachine):
 
     # ----------------------------------------------------------------------------------------------- by a person
 
-    @rule(what=st.sampled_from(["requeue", "requeue", "requeue", "cancel"]))
-    def person_wants(self, what: str) -> None:
-        getattr(self, what)()
-
     def cancel(self) -> None:
         self.model.cancel()
         queue.cancel(CaptureJob.objects.all())
@@ -371,10 +364,10 @@ class QueueMachine(RuleBasedStateMachine):
         self.model.requeue()
         queue.requeue(CaptureJob.objects.all())
 
-    @precondition(lambda self: any(job.status in FINAL for job in self.model.jobs.values()))
-    @rule(index=INDEX)
     def clean_up(self, index: int) -> None:
         final = sorted(job.pk for job in self.model.jobs.values() if job.status in FINAL)
+        if not final:
+            return
         pk = final[index % len(final)]
         charged = list(Charge.objects.order_by("pk").values())
         captured = list(Capture.objects.order_by("pk").values())
@@ -450,6 +443,11 @@ class QueueMachine(RuleBasedStateMachine):
             assert job.crashes < 3 or job.status in FINAL | {Status.WAITING}
 
     @invariant()
+    def every_attempt_that_has_ended_has_its_charge(self) -> None:
+        ended = Attempt.objects.filter(ended_at__isnull=False).values_list("pk", flat=True)
+        assert set(ended) <= set(Charge.objects.values_list("attempt", flat=True))
+
+    @invariant()
     def every_unknown_outcome_is_charged(self) -> None:
         unknown = Attempt.objects.filter(outcome=AttemptOutcome.UNKNOWN).values_list("pk", flat=True)
         assert set(unknown) <= set(Charge.objects.filter(amount__gt=0).values_list("attempt", flat=True))
@@ -459,9 +457,9 @@ class QueueMachine(RuleBasedStateMachine):
     def _hands(self, *, seated: bool) -> list[Hand]:
         return [hand for process in self.processes for hand in process.hands if hand.seated == seated]
 
-    def _hand(self, index: int, *, seated: bool) -> Hand:
+    def _hand(self, index: int, *, seated: bool) -> Hand | None:
         hands = self._hands(seated=seated)
-        return hands[index % len(hands)]
+        return hands[index % len(hands)] if hands else None
 
     def _drop(self, hand: Hand) -> None:
         for process in self.processes:

@@ -75,7 +75,8 @@ class SystemChoice:
     Arguments:
         missing: what has to be set before it can be asked; empty when it can.
         simulated: it is the simulator that will answer.
-        notes: what does not go as the form says for this system.
+        notes: what does not go as the form says for this system, in sentences.
+        cost: what one question will probably cost, in a sentence; empty where it cannot be asked.
     """
 
     slug: str
@@ -85,6 +86,7 @@ class SystemChoice:
     simulated: bool
     checked: bool
     notes: tuple[str, ...]
+    cost: str
 
 
 def asked_with(provider: type[Provider]) -> str:
@@ -246,8 +248,15 @@ def _choice(provider: type[Provider], chosen: set[str]) -> SystemChoice:
         missing="" if asked else asked_with(provider),
         simulated=asked is not None and asked.account.simulated,
         checked=asked is not None and provider.slug in chosen,
+        cost=_cost(asked) if asked else "",
         notes=tuple(note for note in (provider.samples_note, provider.locale_note) if note),
     )
+
+
+def _cost(asked: Provider) -> str:
+    if asked.account.simulated:
+        return "Costs nothing."
+    return f"A question costs about ${asked.estimate():.3f}."
 
 
 def available() -> str:

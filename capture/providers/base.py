@@ -56,6 +56,8 @@ def _check_base_url(url: str, *, plain_http: bool) -> None:
         parts.port  # noqa: B018 - the access checks the port
     except ValueError:
         raise ValueError("the base URL cannot be read") from None
+    if not url.isascii() or not url.isprintable() or " " in url or "%" in url:
+        raise ValueError("the base URL holds a character that no address of a system has")
     if parts.scheme not in ("http", "https") or not host:
         raise ValueError("the base URL must start with http:// or https:// and name a host")
     if parts.query or parts.fragment or "@" in parts.netloc:

@@ -42,6 +42,7 @@ _RULES = Rules(
         "credit_balance_exhausted": NO_MONEY,
         "organization_usage_limit_exceeded": NO_MONEY,
         "billing_hard_limit_reached": NO_MONEY,
+        "billing_not_active": NO_MONEY,
         "unsupported_country_region_territory": WRONG_REGION,
         "rate_limit_exceeded": TRANSIENT,
         "slow_down": TRANSIENT,

@@ -86,7 +86,11 @@ def read(document: Document, status: int, headers: Mapping[str, str], redirects:
     state = text_of(document, "status")
     if state in _AT_WORK:
         return _pending(document, status, headers)
-    final: dict[str, Any] = {"model": text_of(document, "model"), "cost": _cost(document)}
+    final: dict[str, Any] = {
+        "model": text_of(document, "model"),
+        "remote_id": remote_ids.usable(text_of(document, "id")),
+        "cost": _cost(document),
+    }
     if state == "failed":
         return _failed(document, status, headers, final)
     if state in _WITHOUT_ANSWER:

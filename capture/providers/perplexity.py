@@ -15,7 +15,7 @@ from capture.providers.errors import BAD_KEY, BAD_MODEL, FATAL, NO_MONEY, TRANSI
 from capture.providers.reading import count_of, dollars_of, mapping_of, mappings_of, read_object, text_of
 from capture.providers.replies import Basis, Cost, Question
 from capture.providers.responses_api import Document, ResponsesProvider, outputs, units_of
-from capture.providers.sources import Finding
+from capture.providers.sources import MOST_SPANS, Finding
 from capture.providers.transport import Request
 
 _RULES = Rules(
@@ -98,8 +98,8 @@ class Perplexity(ResponsesProvider):
         markers = _markers(text)
         for search in outputs(document, "search_results"):
             for result in mappings_of(search, "results"):
-                spans = markers.get(_result_id(result), ())
-                yield Finding(text_of(result, "url"), text_of(result, "title"), cited=bool(spans), spans=tuple(spans))
+                spans = tuple(markers.get(_result_id(result), ())[:MOST_SPANS])
+                yield Finding(text_of(result, "url"), text_of(result, "title"), cited=bool(spans), spans=spans)
         for fetch in outputs(document, "fetch_url_results"):
             for page in mappings_of(fetch, "contents"):
                 yield Finding(text_of(page, "url"), text_of(page, "title"))

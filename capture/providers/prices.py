@@ -115,7 +115,9 @@ def computed_cost(lane: str, model: str, default_model: str, units: Units, on: d
         units: what the call used up.
         on: the day of the call; today when not given.
     """
-    return Cost(_amount(lane, model, default_model, units, on), Basis.COMPUTED)
+    # The default model's price for another model is a guess, and says so.
+    known = not model or not default_model or _plain_name(model) in TOKENS
+    return Cost(_amount(lane, model, default_model, units, on), Basis.COMPUTED if known else Basis.ESTIMATED)
 
 
 def estimate(lane: str, model: str, default_model: str, on: date | None = None) -> Decimal:

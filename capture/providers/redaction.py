@@ -9,7 +9,8 @@ _KEYS = (
     re.compile(r"\bAIza[\w\-*.]+"),
     re.compile(r"(?<=provided: )[^\s\"',;]+", re.IGNORECASE),
     re.compile(r"(?<=Bearer )[^\s\"',;]+", re.IGNORECASE),
-    re.compile(r"(?<=api_key=)[^\s\"'&]+", re.IGNORECASE),
+    re.compile(r"\bAQ\.[\w\-*.]+"),
+    re.compile(r"(?<=api_key[=:])[^\s\"'&]+", re.IGNORECASE),
 )
 _HIDDEN = "…"
 

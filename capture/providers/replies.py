@@ -6,7 +6,7 @@ Knows no Django, no database and no settings.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
 from enum import StrEnum
@@ -88,12 +88,14 @@ class Final:
 
     Arguments:
         model: as the system named it, or empty.
+        remote_id: its id of the call, where the reply names it.
         cost: what the call cost by this reply, or None when it says nothing that could be reckoned with.
         made_at: when the system made the answer by its own clock, to the second, or None when it does not say. One
             that was made before it was asked for is a copy from the system's cache, and free.
     """
 
     model: str = ""
+    remote_id: str = field(default="", compare=False)  # not part of what was replied
     cost: Cost | None = None
     made_at: datetime | None = None
 

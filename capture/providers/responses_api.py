@@ -155,7 +155,11 @@ class ResponsesProvider(Provider):
         return Empty(reason=_why_empty(document), **self._final(document))
 
     def _final(self, document: Document) -> dict[str, Any]:
-        return {"model": text_of(document, "model"), "cost": self.cost(document)}
+        return {
+            "model": text_of(document, "model"),
+            "remote_id": remote_ids.usable(text_of(document, "id")),
+            "cost": self.cost(document),
+        }
 
 
 def outputs(document: Document, kind: str) -> list[Document]:

@@ -60,6 +60,7 @@ _RULES = Rules(
     messages=(
         ("run out of searches", replace(NO_MONEY, reason="out_of_searches")),
         ("ran out of searches", replace(NO_MONEY, reason="out_of_searches")),
+        ("searches for the month are exhausted", replace(NO_MONEY, reason="out_of_searches")),
         ("invalid api key", replace(BAD_KEY, reason="invalid_api_key")),
         ("missing api key", replace(BAD_KEY, reason="invalid_api_key")),
         ("throughput", replace(TRANSIENT, reason="rate_limit_exceeded")),
@@ -138,7 +139,7 @@ class SerpApiProvider(Provider):
         """The search as it is at work, or None when it is over."""
         if _state(document) not in _AT_WORK:
             return None
-        remote_id = remote_ids.usable(text_of(mapping_of(document, "search_metadata"), "id"))
+        remote_id = _remote_id(document)
         if not remote_id:
             raise unreadable(status, "The search was accepted, but no usable id of it was given.")
         return Pending(remote_id, wait_in_headers(lower_names(headers)))
@@ -162,7 +163,7 @@ class SerpApiProvider(Provider):
         return Empty(reason="no_text", **self._final(document))
 
     def _final(self, document: Document) -> dict[str, Any]:
-        return {"cost": self._price(), "made_at": _made_at(document)}
+        return {"remote_id": _remote_id(document), "cost": self._price(), "made_at": _made_at(document)}
 
     def _price(self) -> Cost:
         return prices.computed_cost(self.lane, "", "", prices.Units(searches=1))
@@ -178,6 +179,10 @@ class SerpApiProvider(Provider):
 
 def _state(document: Document) -> str:
     return text_of(mapping_of(document, "search_metadata"), "status").strip().lower()
+
+
+def _remote_id(document: Document) -> str:
+    return remote_ids.usable(text_of(mapping_of(document, "search_metadata"), "id"))
 
 
 def _made_at(document: Document) -> datetime | None:

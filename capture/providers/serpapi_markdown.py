@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 
 _REFERENCES = re.compile(r"(?:^|\n)#+ References\s*\n")
-_MARKERS = re.compile(r"(?: ?\[[0-9]{1,4}\])+(?=\s|$)")
+# From the first mark of a row on only, and without giving one back: else a long row is looked at again from each mark.
+_MARKERS = re.compile(r"(?<!\])(?<!\] )(?: ?\[[0-9]{1,4}\])++(?=\s|$)")
 # Its links lead to Google, which redirects; only their words are of use.
 _LINK = re.compile(r"\[([^\[\]]{0,1000})\]\(https?://(?:www\.)?google\.[^()\s]{1,5000}\)")
 _ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")

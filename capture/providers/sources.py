@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import islice
 
 from capture.providers.replies import Source
 from capture.providers.urls import clean_url
+
+# A reply with more is broken or hostile; nobody reads so many, and the reader has a second for it.
+MOST_FINDINGS = 10_000
+MOST_SPANS = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,22 +41,26 @@ def gather(findings: Iterable[Finding]) -> tuple[Source, ...]:
     What is cited anywhere is cited; the spans of all findings are kept, the first title that is not empty, and the
     first address as it came. What is no web address is left out.
     """
-    sources: dict[str, Source] = {}
-    for finding in findings:
-        url = clean_url(finding.url)
-        if url:
-            sources[url] = _merged(sources.get(url), url, finding)
-    return tuple(sources.values())
+    pages: dict[str, list[Finding]] = {}
+    cleaned: dict[str, str | None] = {}
+    for finding in islice(findings, MOST_FINDINGS):
+        if finding.url not in cleaned:
+            cleaned[finding.url] = clean_url(finding.url)
+        if url := cleaned[finding.url]:
+            pages.setdefault(url, []).append(finding)
+    return tuple(_source(url, found) for url, found in pages.items())
 
 
-def _merged(known: Source | None, url: str, finding: Finding) -> Source:
-    known = known or Source(url=url, raw_url=finding.url, redirect=finding.redirect)
-    return replace(
-        known,
-        title=known.title or finding.title.strip(),
-        cited=known.cited or finding.cited,
-        spans=tuple(sorted({*known.spans, *finding.spans})),
-        domain=known.domain or finding.domain,
+def _source(url: str, findings: Sequence[Finding]) -> Source:
+    first = findings[0]
+    return Source(
+        url=url,
+        raw_url=first.url,
+        title=next((title for finding in findings if (title := finding.title.strip())), ""),
+        cited=any(finding.cited for finding in findings),
+        spans=tuple(sorted({place for finding in findings for place in finding.spans})[:MOST_SPANS]),
+        domain=next((finding.domain for finding in findings if finding.domain), ""),
+        redirect=first.redirect,
     )
 
 

@@ -18,6 +18,9 @@ _NUMBER = re.compile(r"[0-9]+(?:\.[0-9]+)?")
 # Durations as the Go language writes them: 174ms, 3.89s, 6m0s, 10h17m5.72s.
 _GO_PART = re.compile(r"([0-9]+(?:\.[0-9]+)?)(ns|us|µs|ms|h|m|s)")
 _GO_DURATION = r"(?:[0-9]+(?:\.[0-9]+)?(?:ns|us|µs|ms|h|m|s))+"
+_SPELLED = re.compile(
+    r"\b(?:try again|retry)\s+(?:in|after)\s+([0-9]+(?:\.[0-9]+)?)\s+(second|minute|hour)s?\b", re.IGNORECASE
+)
 _IN_MESSAGE = re.compile(rf"\b(?:try again|retry)\s+(?:in|after)\s+({_GO_DURATION})(?![a-z0-9])", re.IGNORECASE)
 _SECONDS = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9}
 
@@ -135,8 +138,11 @@ def _retry_info(details: Iterable[Mapping[str, Any]]) -> float | None:
 
 
 def _wait_in_message(message: str) -> float | None:
-    found = _IN_MESSAGE.search(message)
-    return go_duration(found.group(1)) if found else None
+    if found := _IN_MESSAGE.search(message):
+        return go_duration(found.group(1))
+    if found := _SPELLED.search(message):
+        return float(found.group(1)) * _SECONDS[found.group(2)[0].lower()]
+    return None
 
 
 def _reset_of_limits(headers: Mapping[str, str]) -> float | None:

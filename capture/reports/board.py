@@ -125,10 +125,9 @@ class Board:
         return any(cell.simulated for cell in self.cells)
 
     @property
-    def locale_notes(self) -> list[tuple[System, str]]:
-        """The systems that the check's country or language does not reach, and which of them."""
-        found = [(system, system.ignores(self.check.country, self.check.language)) for system in self.systems]
-        return [(system, ignored) for system, ignored in found if ignored]
+    def notes(self) -> list[str]:
+        """What does not go as the check says, system by system; one sentence once."""
+        return list(dict.fromkeys(note for system in self.systems for note in system.notes_on(self.check)))
 
     @property
     def by_state(self) -> list[tuple[State, int]]:

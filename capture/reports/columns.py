@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from capture import systems
+from capture.models import Check
 from capture.providers import registry
 
 
@@ -14,22 +15,28 @@ class System:
 
     Arguments:
         simulated: whether it would be the simulator that is asked now.
-        takes_country, takes_language: whether a check's country and language reach the system.
-        locale_note: what becomes of them, in a sentence, where that is not simply "used".
+        locale_note: what becomes of a check's country and language, in a sentence, where they are not simply used.
+        samples_note: why it takes fewer samples than others, in a sentence, where it does.
     """
 
     slug: str
     label: str
     surface: str
     simulated: bool
-    takes_country: bool = True
-    takes_language: bool = True
     locale_note: str = ""
+    samples_note: str = ""
 
-    def ignores(self, country: str, language: str) -> str:
-        """Which of a check's country and language do not reach the system, in words; empty when all do."""
-        given = {"country": country and not self.takes_country, "language": language and not self.takes_language}
-        return " and ".join(name for name, ignored in given.items() if ignored)
+    def notes_on(self, check: Check) -> list[str]:
+        """What does not go as the check says for this system, in sentences."""
+        fewer = systems.samples_of(self.slug, check.samples) < check.samples
+        return [
+            note
+            for note in (
+                self.locale_note if check.country or check.language else "",
+                self.samples_note if fewer else "",
+            )
+            if note
+        ]
 
 
 def system_of(slug: str) -> System:
@@ -43,7 +50,6 @@ def system_of(slug: str) -> System:
         provider.label,
         provider.surface,
         simulated,
-        provider.takes_country,
-        provider.takes_language,
         provider.locale_note,
+        provider.samples_note,
     )

@@ -65,6 +65,27 @@ def test_a_system_that_is_not_configured_says_what_to_set(settings):
         call_command("ask", "copilot", "Which espresso machine is best?")
 
 
+@pytest.mark.parametrize("country", ["Deutschland", "D", "D1"])
+def test_a_country_that_is_no_code_is_refused(country):
+    with pytest.raises(CommandError, match="two letters"):
+        call_command("ask", "chatgpt", "Which?", f"--country={country}")
+
+
+def test_it_says_what_becomes_of_a_country_that_the_system_does_not_take(capsys):
+    call_command("ask", "copilot", "Which espresso machine is best?", "--country=DE")
+
+    assert registry.by_slug["copilot"].locale_note in capsys.readouterr().err
+
+
+def test_a_failure_says_that_it_may_have_been_charged(system, capsys):
+    system.script({"system": "chatgpt", "call": "start", "do": {"drop": "after_accept"}})
+
+    with pytest.raises(SystemExit, match="1"):
+        call_command("ask", "chatgpt", "Which espresso machine is best?")
+
+    assert "It may have been charged" in capsys.readouterr().out
+
+
 def test_an_empty_question_is_refused():
     with pytest.raises(CommandError, match="empty"):
         call_command("ask", "chatgpt", "  ")

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 import psycopg
 import pytest
 from django.db import connection
+from django.db.models import F
 
 from capture import lanes
 from capture.models import Attempt, AttemptOutcome, Capture, CaptureJob, Outcome, Status
@@ -67,6 +68,10 @@ def running():
     )
 
 
+def second_start():
+    return WorkerRow.objects.latest("started_at").started_at
+
+
 def test_fault_2_nothing_that_starts_beside_a_worker_takes_its_jobs_away(system, tmp_path):
     """A second worker, a web server, migrate, shell, check and a test run: none of them is proof that a worker died."""
     system.script({"system": "chatgpt", "call": "start", "times": None, "do": SLOW})
@@ -79,7 +84,8 @@ def test_fault_2_nothing_that_starts_beside_a_worker_takes_its_jobs_away(system,
         assert run_tests() == 0
         with web_server(system.url), worker(log=tmp_path / "second.log", SIMULATOR_URL=system.url):
             until(lambda: WorkerRow.objects.count() == 2)
-            until(lambda: b"seats for" in (tmp_path / "second.log").read_bytes())
+            # Its first beat comes after its first recovery.
+            until(lambda: WorkerRow.objects.filter(started_at=second_start(), beat_at__gt=F("started_at")).exists())
 
             assert running() == held
 
@@ -90,7 +96,7 @@ def test_fault_1_what_a_killed_worker_had_is_back_as_soon_as_another_starts_here
     system.script({"system": "chatgpt", "call": "start", "times": 1, "do": SLOW})
     job = make_job()
     with worker(log=tmp_path / "first.log", SIMULATOR_URL=system.url) as process:
-        until(running)
+        until(lambda: system.counts()["starts"].get("chatgpt", {}).get("total"))
         process.kill()
         process.wait(20)
 

@@ -14,12 +14,18 @@ from capture.providers.replies import Basis
 MILLION = Units(1_000_000, 1_000_000)
 
 
-@pytest.mark.parametrize("model", ["gpt-6-luna", "openai/gpt-6-luna", "gpt-6-luna-2026-09-22", "never-heard-of", ""])
+@pytest.mark.parametrize("model", ["gpt-6-luna", "openai/gpt-6-luna", "gpt-6-luna-2026-09-22", ""])
 def test_a_model_is_priced_by_its_name_or_else_as_the_default(model):
     cost = computed_cost("openai", model, "gpt-6-luna", MILLION)
 
     assert cost.amount == Decimal("0.60")
     assert cost.basis is Basis.COMPUTED
+
+
+def test_an_unknown_model_is_priced_as_the_default_and_that_is_said_to_be_a_guess():
+    cost = computed_cost("openai", "never-heard-of", "gpt-6-luna", MILLION)
+
+    assert (cost.amount, cost.basis) == (Decimal("0.60"), Basis.ESTIMATED)
 
 
 def test_a_model_whose_name_only_begins_like_a_known_one_is_not_taken_for_it():

@@ -127,3 +127,16 @@ def test_a_machine_without_time_zones_waits_an_hour_too_long_at_most(monkeypatch
     monkeypatch.setattr(waits, "ZoneInfo", missing)
 
     assert until_midnight_pacific(datetime(2026, 7, 1, 6, 0, tzinfo=UTC)) == 2 * 3600
+
+
+@pytest.mark.parametrize(
+    ("message", "seconds"),
+    [
+        ("Please retry after 20 seconds.", 20),
+        ("Please try again in 1 second.", 1),
+        ("Try again in 2 minutes", 120),
+        ("retry after 1.5 hours", 5400),
+    ],
+)
+def test_a_wait_in_words_is_read(message, seconds):
+    assert wait_of({}, message=message) == seconds

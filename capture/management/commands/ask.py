@@ -12,7 +12,7 @@ from django.core.management.base import BaseCommand, CommandError
 from capture import reasons, systems, trial
 from capture.providers import registry
 from capture.providers.base import Provider
-from capture.providers.replies import Answered, FinalReply, ProviderError, Question, Source
+from capture.providers.replies import Answered, Cost, FinalReply, ProviderError, Question, Source
 
 NO_ANSWER = 1
 BAD_INPUT = 2
@@ -24,8 +24,8 @@ class Command(BaseCommand):
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("provider", choices=list(registry.by_slug), help="the AI system")
         parser.add_argument("question")
-        parser.add_argument("--country", default="", help="two letters, such as DE")
-        parser.add_argument("--language", default="", help="two letters, such as de")
+        parser.add_argument("--country", type=code, default="", help="two letters, such as DE")
+        parser.add_argument("--language", type=code, default="", help="two letters, such as de")
         parser.add_argument("--json", action="store_true", help="print one object on standard output")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -34,16 +34,25 @@ class Command(BaseCommand):
             raise CommandError("The question is empty.", returncode=BAD_INPUT)
         question = Question(options["question"], options["country"].upper(), options["language"].lower(), run="ask")
         self.stderr.write(f"Asking: {provider.surface}{simulated(provider)}", style_func=str)
+        if (question.country or question.language) and provider.locale_note:
+            self.stderr.write(provider.locale_note, style_func=str)
         began = time.monotonic()
         try:
             found = described(provider, trial.ask(provider, question))
         except ProviderError as error:
-            found = {"outcome": "failed", "reason": error.reason, "detail": error.message}
+            found = failed(error)
         found |= {"surface": provider.surface, "simulated": provider.account.simulated}
         found["seconds"] = round(time.monotonic() - began, 1)
         self.stdout.write(json.dumps(found, ensure_ascii=False) if options["json"] else in_words(found))
         if found["outcome"] != "answered":
             raise SystemExit(NO_ANSWER)
+
+
+def code(value: str) -> str:
+    """An argparse type: a code of two letters, or nothing."""
+    if value and not (len(value) == 2 and value.isascii() and value.isalpha()):
+        raise argparse.ArgumentTypeError("two letters, please, such as DE")
+    return value
 
 
 def configured(slug: str) -> Provider:
@@ -63,11 +72,20 @@ def described(provider: Provider, reply: FinalReply) -> dict[str, Any]:
     """A reply as one flat object."""
     found: dict[str, Any] = {"outcome": type(reply).__name__.lower(), "model": reply.model}
     found |= {name: getattr(reply, name) for name in ("text", "reason") if hasattr(reply, name)}
-    if reply.cost:
-        found |= {"cost": str(reply.cost.amount), "basis": reply.cost.basis.value}
+    found |= money(reply.cost)
     if isinstance(reply, Answered):
         found["sources"] = [source_of(provider, source) for source in reply.sources]
     return found
+
+
+def failed(error: ProviderError) -> dict[str, Any]:
+    """An error as one flat object."""
+    found: dict[str, Any] = {"outcome": "failed", "reason": error.reason, "detail": error.message}
+    return found | money(error.cost) | {"maybe_charged": error.maybe_charged}
+
+
+def money(cost: Cost | None) -> dict[str, str]:
+    return {"cost": str(cost.amount), "basis": cost.basis.value} if cost else {}
 
 
 def source_of(provider: Provider, source: Source) -> dict[str, Any]:
@@ -81,6 +99,8 @@ def in_words(found: dict[str, Any]) -> str:
     if reason := found.get("reason"):
         lines.append(f"Reason: {reasons.in_words(reason)}")
     lines += [found[name] for name in ("detail", "text") if found.get(name)]
+    if found.get("maybe_charged"):
+        lines.append("It may have been charged all the same.")
     if sources := found.get("sources"):
         lines += ["", "Sources:"] + [source_line(number, source) for number, source in enumerate(sources, start=1)]
     cost = f" · ${found['cost']} ({found['basis']})" if "cost" in found else ""
