@@ -10,8 +10,9 @@ from django.utils import timezone
 from capture import queue, reports
 from capture.models import Attempt, Capture, CaptureJob, Check, Team, Worker
 from capture.models.jobs import FINAL
+from capture.providers import registry
 from capture.providers.replies import Blocked, Empty, Incomplete, Kind, Refused, Source
-from capture.reports import State
+from capture.reports import State, board_of
 from tests.factories import (
     ACCOUNT,
     PATIENCE,
@@ -369,3 +370,18 @@ class TestUnserved:
         complete_one(job)
 
         assert self.slugs(job.of_check) == []
+
+
+class TestNotes:
+    """What does not go as a check says for one of its systems is said on its page."""
+
+    def test_a_system_that_takes_no_country_says_so_where_a_country_is_given(self):
+        note = registry.by_slug["copilot"].locale_note
+
+        assert note in board_of(make_check(providers=("copilot",), country="DE")).notes
+        assert board_of(make_check(providers=("copilot",))).notes == []
+
+    def test_a_system_that_takes_one_sample_says_why_where_more_are_wanted_and_only_once(self):
+        board = board_of(make_check(providers=("copilot", "google_ai", "chatgpt"), samples=2))
+
+        assert board.notes == [registry.by_slug["copilot"].samples_note]
