@@ -69,9 +69,10 @@ class Server:
     def cut_a_connection(self) -> None:
         """End the server's side of one worker's connection, as an operator or a failing network does."""
         with self._connected(self._database) as connection:
+            # A pooler may serve this very query by a session that still has a worker's name.
             connection.execute(
                 "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
-                " WHERE application_name = %s AND datname = %s ORDER BY random() LIMIT 1",
+                " WHERE application_name = %s AND datname = %s AND pid <> pg_backend_pid() ORDER BY random() LIMIT 1",
                 [WORKERS, self._database],
             )
 
@@ -80,7 +81,8 @@ class Server:
         with self._connected(self._database) as connection:
             idle_too = not _is_pooled(connection)
             row = connection.execute(
-                "SELECT count(*) FROM pg_stat_activity WHERE application_name = %s AND datname = %s"
+                "SELECT count(*) FROM pg_stat_activity"
+                " WHERE application_name = %s AND datname = %s AND pid <> pg_backend_pid()"
                 " AND (%s OR state <> 'idle')",
                 [WORKERS, self._database, idle_too],
             ).fetchone()
