@@ -8,6 +8,7 @@ WORDS = {
     "slow_down": "too many questions at once for this account",
     "request_rate_limit_exceeded": "too many questions at once for this account",
     "server_error": "the system had an error of its own",
+    "api_error": "the system had an error of its own",
     "internal_error": "the system had an error of its own",
     "bad_gateway": "the system was not available",
     "gateway_timeout": "the system was not available",
@@ -22,7 +23,12 @@ WORDS = {
     "invalid_api_key": "the key was refused",
     "forbidden": "the key may not be used for this",
     "http_401": "the key was refused",
+    "http_402": "the account has no money left",
     "http_403": "the key may not be used for this",
+    "http_404": "the system does not know what it was asked for",
+    "http_408": "the system took too long",
+    "http_413": "the question is too large for this account",
+    "http_429": "too many questions at once for this account",
     "unsupported_country": "the system does not serve this region",
     "unsupported_country_region_territory": "the system does not serve this region",
     "model_not_found": "the model is unknown to the system",
@@ -47,6 +53,7 @@ WORDS = {
     "unavailable": "the system was not available",
     "api_key_invalid": "the key was refused",
     "out_of_searches": "the account has no searches left",
+    "search_failed": "the search failed",
     "missing_parameter": "the system does not take this question",
     "unsupported_parameter": "the system does not take this question",
     "budget_exceeded": "cut off at the call's budget",
@@ -87,5 +94,17 @@ def in_words(reason: str) -> str:
     # Gemini shouts its reasons.
     name = reason.lower()
     if name.startswith("http_"):
-        return WORDS.get(name) or f"the system answered with HTTP status {name.removeprefix('http_')}"
+        return WORDS.get(name) or _by_status(name.removeprefix("http_"))
     return WORDS.get(name) or name.replace("_", " ")
+
+
+def _by_status(status: str) -> str:
+    match status[:1]:
+        case "4":
+            return f"the system turned the question down (HTTP status {status})"
+        case "5":
+            return f"the system had an error of its own (HTTP status {status})"
+        case "0" | "2":
+            # The failure stands inside a success, and has no name.
+            return "the system reported a failure and did not say why"
+    return f"the system answered with HTTP status {status}"

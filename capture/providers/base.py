@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -19,6 +20,8 @@ from capture.providers.transport import Patience, Request, Transport
 _GAVE_UP_WAITING = frozenset({502, 504, 520, 524})
 # The system does not know the call, or no longer.
 _GONE = frozenset({404, 410})
+# A percent sign too: what it stands for, such as the end of a line, has no place there.
+_NOT_IN_A_BASE_URL = re.compile(r"[^!-~]|[%\"<>\\^`{|}]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +59,7 @@ def _check_base_url(url: str, *, plain_http: bool) -> None:
         parts.port  # noqa: B018 - the access checks the port
     except ValueError:
         raise ValueError("the base URL cannot be read") from None
-    if not url.isascii() or not url.isprintable() or " " in url or "%" in url:
+    if _NOT_IN_A_BASE_URL.search(url):
         raise ValueError("the base URL holds a character that no address of a system has")
     if parts.scheme not in ("http", "https") or not host:
         raise ValueError("the base URL must start with http:// or https:// and name a host")

@@ -42,6 +42,11 @@ MESSAGES: tuple[tuple[str, Verdict], ...] = (
     ("exceeded your current quota", Verdict(Kind.FATAL, Scope.MONEY, "insufficient_quota")),
     ("insufficient credit", Verdict(Kind.FATAL, Scope.MONEY, "insufficient_quota")),
     ("credit balance", Verdict(Kind.FATAL, Scope.MONEY, "insufficient_quota")),
+    ("account is not active", Verdict(Kind.FATAL, Scope.MONEY, "billing_not_active")),
+    ("out of credits", Verdict(Kind.FATAL, Scope.MONEY, "insufficient_quota")),
+    ("credits are exhausted", Verdict(Kind.FATAL, Scope.MONEY, "insufficient_quota")),
+    ("not enough credits", Verdict(Kind.FATAL, Scope.MONEY, "insufficient_quota")),
+    ("billing limit", Verdict(Kind.FATAL, Scope.MONEY, "insufficient_quota")),
     ("billing hard limit", Verdict(Kind.FATAL, Scope.MONEY, "insufficient_quota")),
     ("spend limit", Verdict(Kind.FATAL, Scope.MONEY, "insufficient_quota")),
     ("request too large", Verdict(Kind.FATAL, Scope.REQUEST, "request_too_large")),
@@ -58,6 +63,8 @@ _RATE_LIMITS = re.compile(r"rate_limit|slow_down|resource_exhausted")
 _NAME = re.compile(r"[A-Za-z0-9_.\-]{1,80}")
 _TITLE = re.compile(rb"<title[^>]*>([^<]{1,200})", re.IGNORECASE)
 _LONGEST_MESSAGE = 500
+# What a message means is said at its beginning; all that is looked for in it would take long in megabytes.
+_MOST_READ = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +114,15 @@ def problem_of(status: int, document: Mapping[str, Any]) -> Problem:
     error = mapping_of(document, "error") or document
     message = text_of(error, "message") or text_of(document, "error") or text_of(document, "detail")
     details = tuple(mappings_of(error, "details"))
-    return Problem(_true_status(status, error), tuple(_names(error, details)), message, details)
+    return Problem(_true_status(status, error), tuple(_names(error, details)), _beginning(message), details)
+
+
+def _beginning(message: str) -> str:
+    if len(message) <= _MOST_READ:
+        return message
+    # Without the last word, which may be the half of a key that nobody would know for one.
+    whole_words = message[:_MOST_READ].rpartition(" ")[0]
+    return f"{whole_words} …"
 
 
 def _names(error: Mapping[str, Any], details: tuple[Mapping[str, Any], ...]) -> Iterator[str]:

@@ -10,11 +10,11 @@ from collections.abc import Iterator, Mapping
 from itertools import accumulate
 from typing import Any
 
-from capture.providers import gemini_costs
+from capture.providers import gemini_costs, remote_ids
 from capture.providers.gemini_redirects import Redirects
 from capture.providers.reading import count_of, list_of, mapping_of, mappings_of, text_of
 from capture.providers.replies import Answered, Blocked, Cost, Empty, FinalReply, Incomplete
-from capture.providers.sources import Finding, gather
+from capture.providers.sources import Finder, Finding, gather
 from capture.providers.utf8_places import Utf8Places
 
 Document = Mapping[str, Any]
@@ -72,7 +72,11 @@ def is_reply(document: Document) -> bool:
 
 def read(document: Document, redirects: Redirects) -> FinalReply:
     """Read the body of a success."""
-    final: dict[str, Any] = {"model": text_of(document, "modelVersion"), "cost": _cost(document)}
+    final: dict[str, Any] = {
+        "model": text_of(document, "modelVersion"),
+        "remote_id": remote_ids.usable(text_of(document, "responseId")),
+        "cost": _cost(document),
+    }
     candidates = mappings_of(document, "candidates")
     if not candidates:
         blocked = text_of(mapping_of(document, "promptFeedback"), "blockReason")
@@ -110,6 +114,7 @@ class _Parts:
         starts = accumulate(map(len, texts.values()), initial=0)
         self._starts = dict(zip(texts, starts, strict=False))
         self._places = {number: Utf8Places(text) for number, text in texts.items()}
+        self._finder = Finder()
 
     def span(self, segment: Document) -> tuple[int, int] | None:
         """Where a segment lies in the text, in characters, or None when it cannot be said.
@@ -119,11 +124,15 @@ class _Parts:
         """
         place = self._counted(segment)
         quotation = text_of(segment, "text")
-        if quotation and (place is None or self.text[slice(*place)] != quotation):
-            found = self.text.find(quotation)
-            if found >= 0 and self.text.find(quotation, found + 1) < 0:
+        if quotation and (place is None or not self._is_at(place, quotation)):
+            found = self._finder.only_place(self.text, quotation)
+            if found >= 0:
                 return found, found + len(quotation)
         return place
+
+    def _is_at(self, place: tuple[int, int], quotation: str) -> bool:
+        start, end = place
+        return end - start == len(quotation) and self.text.startswith(quotation, start)
 
     def _counted(self, segment: Document) -> tuple[int, int] | None:
         # Zeros are left out of the JSON.

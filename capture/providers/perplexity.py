@@ -98,7 +98,7 @@ class Perplexity(ResponsesProvider):
         markers = _markers(text)
         for search in outputs(document, "search_results"):
             for result in mappings_of(search, "results"):
-                spans = tuple(markers.get(_result_id(result), ())[:MOST_SPANS])
+                spans = markers.get(_result_id(result), ())
                 yield Finding(text_of(result, "url"), text_of(result, "title"), cited=bool(spans), spans=spans)
         for fetch in outputs(document, "fetch_url_results"):
             for page in mappings_of(fetch, "contents"):
@@ -116,12 +116,12 @@ class Perplexity(ResponsesProvider):
         return prices.computed_cost(self.lane, text_of(document, "model"), self.default_model, units)
 
 
-def _markers(text: str) -> dict[str, list[tuple[int, int]]]:
+def _markers(text: str) -> dict[str, tuple[tuple[int, int], ...]]:
     """The places of the markers in the text by the id that they point at."""
     spans: dict[str, list[tuple[int, int]]] = defaultdict(list)
     for marker in _MARKER.finditer(text):
         spans[str(int(marker.group(1)))].append(marker.span())
-    return spans
+    return {number: tuple(places[:MOST_SPANS]) for number, places in spans.items()}
 
 
 def _result_id(result: Document) -> str:

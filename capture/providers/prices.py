@@ -102,6 +102,7 @@ TARIFFS: dict[str, Tariff] = {
 
 # "openai/" in front, as Perplexity writes it, and the day of a model's release behind.
 _VENDOR = re.compile(r"^.*/")
+_VERSION = re.compile(r"-[0-9]+(?:\.[0-9]+)*(?=-|$)")
 _RELEASE = re.compile(r"-[0-9]{4}-[0-9]{2}-[0-9]{2}$")
 
 
@@ -111,11 +112,11 @@ def computed_cost(lane: str, model: str, default_model: str, units: Units, on: d
     Arguments:
         lane: the account, a key of `TARIFFS`.
         model: as the reply names it.
-        default_model: whose price is taken when the model's is not known; empty where a system has none.
+        default_model: whose price is taken when the reply names no model; empty where a system has none.
         units: what the call used up.
         on: the day of the call; today when not given.
     """
-    # The default model's price for another model is a guess, and says so.
+    # Another model's price is a guess, and says so.
     known = not model or not default_model or _plain_name(model) in TOKENS
     return Cost(_amount(lane, model, default_model, units, on), Basis.COMPUTED if known else Basis.ESTIMATED)
 
@@ -140,12 +141,36 @@ def _searches(tariff: Tariff, model: str, count: int) -> Decimal:
 
 
 def token_price(model: str, default_model: str, on: date) -> TokenPrice | None:
-    """The price of a model, or else of the default model, on a day; None when neither has one."""
-    prices = TOKENS.get(_plain_name(model)) or TOKENS.get(_plain_name(default_model))
-    if not prices:
+    """The price of a model on a day, or of the default model where none is named.
+
+    A model without a known price is taken for the dearest of its kind, so that nobody is told too little: of the
+    other versions of it (gpt-6-sol and gpt-6.1-sol for gpt-6.2-sol), else of its maker's models, else of all.
+
+    Returns:
+        None when there is nothing to go by: no default model, which is a system without tokens.
+    """
+    name = _plain_name(model) or _plain_name(default_model)
+    if name in TOKENS:
+        return _on(TOKENS[name], on)
+    if not default_model:
         return None
-    current = [price for price in prices if price.since <= on]
+    versions = [known for known in TOKENS if _family(known) == _family(name)]
+    makers = [known for known in TOKENS if known.partition("-")[0] == name.partition("-")[0]]
+    return max((_on(TOKENS[known], on) for known in versions or makers or TOKENS), key=_dearness)
+
+
+def _on(prices: tuple[TokenPrice, ...], day: date) -> TokenPrice:
+    current = [price for price in prices if price.since <= day]
     return current[-1] if current else prices[0]
+
+
+def _dearness(price: TokenPrice) -> tuple[Decimal, Decimal]:
+    return price.written, price.received
+
+
+def _family(name: str) -> str:
+    """A model's name without the number of its version."""
+    return _VERSION.sub("", name)
 
 
 def _plain_name(model: str) -> str:

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import re
 
+# The group stays, what follows it goes.
 _KEYS = (
-    re.compile(r"\b(?:sk|pplx)-[^\s\"',;)}\]]+"),
-    re.compile(r"\bAIza[\w\-*.]+"),
-    re.compile(r"(?<=provided: )[^\s\"',;]+", re.IGNORECASE),
-    re.compile(r"(?<=Bearer )[^\s\"',;]+", re.IGNORECASE),
-    re.compile(r"\bAQ\.[\w\-*.]+"),
-    re.compile(r"(?<=api_key[=:])[^\s\"'&]+", re.IGNORECASE),
+    re.compile(r"()\b(?:sk|pplx)-[^\s\"',;)}\]]+"),
+    # Google's, the older and the newer form.
+    re.compile(r"()\b(?:AIza|AQ\.)[\w\-*.]+"),
+    re.compile(r"(provided: )[^\s\"',;]+", re.IGNORECASE),
+    re.compile(r"(Bearer )[^\s\"',;]+", re.IGNORECASE),
+    # api_key=…, "api_key": "…", x-goog-api-key: …
+    re.compile(r"(api[_\- ]?key[\"']?\s{0,3}[=:]\s{0,3}[\"']?)[^\s\"'&,;)}\]…]+", re.IGNORECASE),
+    # As Google's addresses have it.
+    re.compile(r"((?:\b|_)key=[\"']?)[^\s\"'&,;)}\]…]+", re.IGNORECASE),
 )
 _HIDDEN = "…"
 
@@ -25,5 +29,5 @@ def without_keys(message: str, *known: str) -> str:
     for key in filter(None, known):
         message = message.replace(key, _HIDDEN)
     for pattern in _KEYS:
-        message = pattern.sub(_HIDDEN, message)
+        message = pattern.sub(rf"\g<1>{_HIDDEN}", message)
     return message

@@ -10,6 +10,7 @@ from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
+from itertools import chain
 from typing import Any, ClassVar
 
 from capture.providers import prices, remote_ids
@@ -143,7 +144,7 @@ class ResponsesProvider(Provider):
         parts = list(_parts(document))
         text = _text(parts)
         if text.strip():
-            sources = gather([*_citations(parts), *self.consulted(document, text)])
+            sources = gather(chain(_citations(parts), self.consulted(document, text)))
             return Answered(text=text, sources=sources, **self._final(document))
         if document.get("error"):
             raise self._failure(document, status, headers)

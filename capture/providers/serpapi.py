@@ -48,22 +48,33 @@ from capture.providers.replies import (
     Reply,
 )
 from capture.providers.serpapi_blocks import Composition
-from capture.providers.sources import Finding, gather
+from capture.providers.sources import MOST_SPANS, Finding, gather
 from capture.providers.transport import Request
 from capture.providers.waits import wait_in_headers
 
 Document = Mapping[str, Any]
 
+_NO_SEARCHES = replace(NO_MONEY, reason="out_of_searches")
+_TOO_FAST = replace(TRANSIENT, reason="rate_limit_exceeded")
 # Its errors are sentences without a code.
 _RULES = Rules(
     names={},
     messages=(
-        ("run out of searches", replace(NO_MONEY, reason="out_of_searches")),
-        ("ran out of searches", replace(NO_MONEY, reason="out_of_searches")),
-        ("searches for the month are exhausted", replace(NO_MONEY, reason="out_of_searches")),
+        ("out of searches", _NO_SEARCHES),
+        # The limit of an hour passes, and its message may name the plan too.
+        ("throughput", _TOO_FAST),
+        ("hourly", _TOO_FAST),
+        ("per hour", _TOO_FAST),
+        ("searches for the month", _NO_SEARCHES),
+        ("monthly searches", _NO_SEARCHES),
+        ("searches are exhausted", _NO_SEARCHES),
+        ("searches exhausted", _NO_SEARCHES),
+        ("no searches left", _NO_SEARCHES),
+        ("plan limit", _NO_SEARCHES),
+        ("limit of your plan", _NO_SEARCHES),
+        ("upgrade plans", _NO_SEARCHES),
         ("invalid api key", replace(BAD_KEY, reason="invalid_api_key")),
         ("missing api key", replace(BAD_KEY, reason="invalid_api_key")),
-        ("throughput", replace(TRANSIENT, reason="rate_limit_exceeded")),
         ("missing query", replace(FATAL, reason="missing_parameter")),
         ("unsupported `", replace(FATAL, reason="unsupported_parameter")),
     ),
@@ -148,7 +159,11 @@ class SerpApiProvider(Provider):
         state = _state(document)
         # Only successful searches are charged.
         cost = {"error": _FREE, "success": self._price()}.get(state)
-        return error_of(problem_of(status, document), headers, _RULES, ended=state in _OVER, cost=cost)
+        error = error_of(problem_of(status, document), headers, _RULES, ended=state in _OVER, cost=cost)
+        if status < 300 and error.reason == f"http_{status}":
+            # A sentence that is not known; and a good status is no reason for a failure.
+            error.reason = "search_failed"
+        return error
 
     def _ended(self, document: Document, status: int, headers: Mapping[str, str]) -> FinalReply:
         page = self.content(document)
@@ -201,11 +216,12 @@ def _time(text: str) -> datetime | None:
 
 def _findings(page: Document, composition: Composition) -> Iterator[Finding]:
     """All pages that are shown beside the answer, and those that the answer links to."""
+    marks = {index: tuple(spans[:MOST_SPANS]) for index, spans in composition.marks.items()}
     for number, reference in enumerate(mappings_of(page, "references")):
         index = count_of(reference, "index")
-        spans = composition.marks.get(number if index is None else index, ())
+        spans = marks.get(number if index is None else index, ())
         link, title = text_of(reference, "link"), text_of(reference, "title")
-        yield Finding(link, title, cited=bool(spans), spans=tuple(spans))
+        yield Finding(link, title, cited=bool(spans), spans=spans)
     yield from composition.links
 
 

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from capture.providers.reading import list_of, mapping_of, mappings_of, text_of
-from capture.providers.sources import Finding
+from capture.providers.sources import Finder, Finding
 
 Document = Mapping[str, Any]
 Span = tuple[int, int]
@@ -43,6 +43,7 @@ class Composition:
         self.marks: dict[int, list[Span]] = defaultdict(list)
         self.links: list[Finding] = []
         self._most_footnotes = len(list_of(page, "references")) if footnotes else 0
+        self._finder = Finder()
         self._lines: list[str] = []
         self._length = 0
         self._add_line(text_of(page, "header"), {})
@@ -116,7 +117,7 @@ class Composition:
         line, place = self._lines[-1] if self._lines else "", 0
         for link in mappings_of(node, "snippet_links"):
             words = text_of(link, "text")
-            found = line.find(words, place) if words else -1
+            found = self._finder.place(line, words, place) if words else -1
             spans: tuple[Span, ...] = ()
             if found >= 0:
                 place = found + len(words)

@@ -13,14 +13,18 @@ from capture.providers.reading import lower_names, text_of
 
 # Longer is as good as a mistake; whoever waits a day asks again.
 LONGEST = 86_400.0
+# In characters; Google's have some twenty.
+_LONGEST_DURATION = 1_000
 
 _NUMBER = re.compile(r"[0-9]+(?:\.[0-9]+)?")
 # Durations as the Go language writes them: 174ms, 3.89s, 6m0s, 10h17m5.72s.
 _GO_PART = re.compile(r"([0-9]+(?:\.[0-9]+)?)(ns|us|µs|ms|h|m|s)")
 _GO_DURATION = r"(?:[0-9]+(?:\.[0-9]+)?(?:ns|us|µs|ms|h|m|s))+"
-_SPELLED = re.compile(
-    r"\b(?:try again|retry)\s+(?:in|after)\s+([0-9]+(?:\.[0-9]+)?)\s+(second|minute|hour)s?\b", re.IGNORECASE
-)
+# 20 seconds, 1 hour and 5 minutes.
+_SPELLED_PART = r"([0-9]+(?:\.[0-9]+)?)\s*(milliseconds?|seconds?|secs?|minutes?|mins?|hours?|hrs?|days?)\b"
+_SPELLED_WAIT = re.compile(r"\b(?:try again|retry)\s+(?:in|after)\s+(?=[0-9])", re.IGNORECASE)
+_SPELLED = re.compile(rf"(?:,?\s*(?:and\s+)?){_SPELLED_PART}", re.IGNORECASE)
+_SPELLED_SECONDS = {"mil": 1e-3, "sec": 1.0, "min": 60.0, "hou": 3600.0, "hrs": 3600.0, "hr": 3600.0, "day": 86_400.0}
 _IN_MESSAGE = re.compile(rf"\b(?:try again|retry)\s+(?:in|after)\s+({_GO_DURATION})(?![a-z0-9])", re.IGNORECASE)
 _SECONDS = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9}
 
@@ -99,7 +103,7 @@ def milliseconds(text: str) -> float | None:
 def go_duration(text: str) -> float | None:
     """Seconds by a Go duration such as `6m0s`."""
     text = text.strip().lower()
-    if not re.fullmatch(_GO_DURATION, text):
+    if len(text) > _LONGEST_DURATION or not re.fullmatch(_GO_DURATION, text):
         return None
     seconds = sum(float(number) * _SECONDS[unit] for number, unit in _GO_PART.findall(text))
     # Cut where binary fractions begin to show; infinity stays what it is and is capped.
@@ -140,9 +144,16 @@ def _retry_info(details: Iterable[Mapping[str, Any]]) -> float | None:
 def _wait_in_message(message: str) -> float | None:
     if found := _IN_MESSAGE.search(message):
         return go_duration(found.group(1))
-    if found := _SPELLED.search(message):
-        return float(found.group(1)) * _SECONDS[found.group(2)[0].lower()]
-    return None
+    return next(filter(None, (_spelled(message, found.end()) for found in _SPELLED_WAIT.finditer(message))), None)
+
+
+def _spelled(message: str, start: int) -> float | None:
+    """Seconds by the units that are spelled out from a place on, such as `2 minutes and 5 seconds`."""
+    seconds, found = None, _SPELLED.match(message, start)
+    while found:
+        seconds = (seconds or 0.0) + float(found.group(1)) * _SPELLED_SECONDS[found.group(2)[:3].lower()]
+        found = _SPELLED.match(message, found.end())
+    return None if seconds is None else min(seconds, LONGEST)
 
 
 def _reset_of_limits(headers: Mapping[str, str]) -> float | None:

@@ -10,6 +10,8 @@ from tests.providers.conftest import MAKERS, error_from, make_chatgpt, make_copi
 HTML = b"<html><head><title>Bad gateway</title></head><body>cloudflare</body></html>"
 TOO_LARGE = "Request too large for gpt-6-luna on tokens per min (TPM): Limit 30000, Requested 31538."
 QUOTA = "You exceeded your current quota, please check your plan and billing details."
+NOT_ACTIVE = "Your account is not active, please check your billing details on our website."
+EXHAUSTED = "Your searches for the month are exhausted. You can upgrade plans on SerpApi.com website."
 OVERLOAD = "Our servers are currently overloaded. Please try again later."
 
 OPENAI = [
@@ -22,6 +24,9 @@ OPENAI = [
     (429, "a_new_code", "insufficient_quota", "", Kind.FATAL, Scope.MONEY),
     (429, "rate_limit_exceeded", "insufficient_quota", "", Kind.FATAL, Scope.MONEY),
     (429, None, None, QUOTA, Kind.FATAL, Scope.MONEY),
+    (429, "billing_not_active", "billing_not_active", NOT_ACTIVE, Kind.FATAL, Scope.MONEY),
+    (429, None, None, NOT_ACTIVE, Kind.FATAL, Scope.MONEY),
+    (429, None, "requests", "You have run out of credits.", Kind.FATAL, Scope.MONEY),
     (429, "rate_limit_exceeded", "tokens", TOO_LARGE, Kind.FATAL, Scope.REQUEST),
     (429, "rate_limit_exceeded", "tokens", "Please try again in 2s.", Kind.TRANSIENT, Scope.REQUEST),
     (429, "slow_down", None, "", Kind.TRANSIENT, Scope.REQUEST),
@@ -121,6 +126,9 @@ SERPAPI = [
     (200, "You are exceeding your throughput.", Kind.TRANSIENT, Scope.REQUEST),
     (200, "Something new.", Kind.TRANSIENT, Scope.REQUEST),
     (0, "Your account has run out of searches.", Kind.FATAL, Scope.MONEY),
+    *((status, EXHAUSTED, Kind.FATAL, Scope.MONEY) for status in (0, 200, 400, 403, 429, 503)),
+    (429, "You have reached your plan limit.", Kind.FATAL, Scope.MONEY),
+    (429, "You have exceeded your hourly limit. You can upgrade plans.", Kind.TRANSIENT, Scope.REQUEST),
 ]
 
 
@@ -327,6 +335,11 @@ def test_only_a_passing_error_has_a_wait(headers, status, wait):
         "pplx-abcwxyz is not known",
         "AIzaSyabcwxyz is not known",
         "/search.json?q=x&api_key=abcwxyz&engine=y",
+        "Bad api_key:abcwxyz",
+        'You sent {"api_key": "abcwxyz"}',
+        "x-goog-api-key: abcwxyz",
+        "/v1beta/models?key=abcwxyz&pageSize=1",
+        "AQ.Ab8RN6-abc_wxyz is not known",
     ],
 )
 def test_what_looks_like_a_key_is_not_in_the_message(words):
@@ -340,3 +353,14 @@ def test_a_long_message_is_cut():
     error = error_from(make_chatgpt(), body(None, None, "word " * 1000), 400)
 
     assert len(error.message) <= 500
+
+
+def test_no_half_of_a_key_is_left_where_a_message_of_megabytes_is_cut():
+    words = " " * 9_990 + "plainly7wxyzplainly7wxyz" + " word" * 100_000
+
+    assert "plainly" not in error_from(make_chatgpt(), body(None, None, words), 400).message
+
+
+def test_a_search_that_failed_under_a_good_status_does_not_go_by_it():
+    assert error_from(make_copilot(), {"search_metadata": {"id": "s", "status": "Error"}}).reason == "search_failed"
+    assert error_from(make_copilot(), {"error": EXHAUSTED}).reason == "out_of_searches"

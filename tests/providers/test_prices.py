@@ -22,16 +22,20 @@ def test_a_model_is_priced_by_its_name_or_else_as_the_default(model):
     assert cost.basis is Basis.COMPUTED
 
 
-def test_an_unknown_model_is_priced_as_the_default_and_that_is_said_to_be_a_guess():
-    cost = computed_cost("openai", "never-heard-of", "gpt-6-luna", MILLION)
+@pytest.mark.parametrize(
+    ("model", "amount"),
+    [
+        ("gpt-6.2-sol", 12),  # as the other versions of it
+        ("gpt-7-luna-2027-01-31", Decimal("1.40")),  # the dearest of them
+        ("gpt-6-astra-mini", 60),  # the dearest of its maker's
+        ("gemini-9-flash-lite", Decimal("2.80")),
+        ("never-heard-of", 60),  # the dearest of all
+    ],
+)
+def test_an_unknown_model_is_priced_as_the_dearest_of_its_kind_and_that_is_said_to_be_a_guess(model, amount):
+    cost = computed_cost("openai", model, "gpt-6-luna", MILLION)
 
-    assert (cost.amount, cost.basis) == (Decimal("0.60"), Basis.ESTIMATED)
-
-
-def test_a_model_whose_name_only_begins_like_a_known_one_is_not_taken_for_it():
-    cost = computed_cost("openai", "gpt-6-astra-mini", "gpt-6-luna", MILLION)
-
-    assert cost.amount == Decimal("0.60")
+    assert (cost.amount, cost.basis) == (amount, Basis.ESTIMATED)
 
 
 @pytest.mark.parametrize(("day", "received"), [(date(2026, 11, 30), 2), (date(2026, 12, 1), 4), (date(2027, 6, 1), 4)])

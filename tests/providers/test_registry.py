@@ -68,6 +68,14 @@ def test_slugs_settings_and_simulator_paths_are_distinct():
         "https://api.openai.com/v1?x=1",
         "https://[::1",
         "https://api.openai.com:port",
+        "https://exa mple.com",
+        "https://exa\x00mple.com",
+        "https://exa\tmple.com/v1",
+        "https://api.openai.com/v1\r\nX-Evil: 1",
+        "https://api.openai.com/v1%0d%0aX-Evil:1",
+        "https://api.openai.com%0d%0a.example",
+        "https://api.openai.com\\.example",
+        "https://äpi.example",
     ],
 )
 def test_a_base_url_that_cannot_be_right_is_refused_with_the_systems_name(url):
@@ -143,6 +151,9 @@ def test_a_way_that_does_not_exist_is_refused_in_words(value):
 def test_a_system_says_what_it_makes_of_country_language_and_samples(provider):
     if not (provider.takes_country and provider.takes_language):
         assert provider.locale_note
+    assert provider.locale_note.endswith(".") or not provider.locale_note
+    assert provider.samples_note.endswith(".") or not provider.samples_note
+    assert not provider.surface.endswith(".")
     assert bool(provider.samples_note) is (provider.most_samples is not None)
 
 

@@ -136,6 +136,13 @@ def test_a_machine_without_time_zones_waits_an_hour_too_long_at_most(monkeypatch
         ("Please try again in 1 second.", 1),
         ("Try again in 2 minutes", 120),
         ("retry after 1.5 hours", 5400),
+        ("try again in 1 minute and 30 seconds", 90),
+        ("try again in 2 mins, 5 secs", 125),
+        ("try again in 500 milliseconds", 0.5),
+        ("try again in 3 days", LONGEST),
+        (f"try again in {'9' * 400} hours", LONGEST),
+        ("Try again in a moment, or retry after 20 seconds", 20),
+        ("try again in 2 months", None),
     ],
 )
 def test_a_wait_in_words_is_read(message, seconds):
