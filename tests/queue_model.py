@@ -154,6 +154,13 @@ class Model:
         if not self._take_up(job) and status == Status.FAILED:
             self._keep(job, Outcome.FAILED, ticket.attempt)
 
+    def put_back(self, ticket: Ticket, error: ProviderError) -> None:
+        held = self.holds(ticket)
+        self.end_by_error(ticket, error, Status.PENDING)
+        if held:
+            job = self.jobs[ticket.job]
+            job.attempts, job.put_off = ticket.attempts - 1, False
+
     def release(self, ticket: Ticket) -> None:
         if not self.holds(ticket):
             return

@@ -38,7 +38,7 @@ from capture.calls import Ticket
 from capture.models import Attempt, AttemptOutcome, Capture, CaptureJob, Charge, Lane, Outcome, Status, Worker
 from capture.models.clock import ClockTimestamp
 from capture.models.workers import LEASE
-from capture.providers.replies import Basis, Cost, Empty, FinalReply, Kind, Pending, ProviderError, Refused
+from capture.providers.replies import Basis, Cost, Empty, FinalReply, Kind, Pending, ProviderError, Refused, Scope
 from capture.queue import claims
 from tests.factories import ACCOUNT, PATIENCE, answer, make_check, make_user
 from tests.queue_model import FINAL, HELD, NO_REPLY, Call, Job, Model
@@ -81,6 +81,7 @@ def trouble(reason: str, kind: Kind = Kind.TRANSIENT, **fields: Any) -> Provider
 ERRORS = {
     "busy": trouble("overloaded"),
     "refused": trouble("invalid", Kind.FATAL),
+    "key refused": trouble("invalid_api_key", Kind.FATAL, scope=Scope.KEY),
     "timeout": trouble("timeout", maybe_charged=True),
     "failed at a price": trouble("failed", ended=True, cost=cost("0.001")),
     "gone": trouble("gone", ended=True),
@@ -256,6 +257,9 @@ class QueueMachine(RuleBasedStateMachine):
             case retry.AskAgain(error, _):
                 self.model.end_by_error(ticket, error, Status.PENDING)
                 return lambda: queue.ask_again(ticket, error, 60)
+            case retry.PutBack(error):
+                self.model.put_back(ticket, error)
+                return lambda: queue.put_back(ticket, error)
             case retry.GiveUp(error, live):
                 self.model.end_by_error(ticket, error, Status.FAILED, live=live)
                 return lambda: queue.fail(ticket, error, live=live)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from random import Random
 
 import pytest
 
 from capture.providers.replies import Answered, Kind, Pending, ProviderError, Scope
-from capture.retry import AskAgain, Complete, GiveUp, Limits, Situation, Wait, backoff, decide, poll_pace
+from capture.retry import AskAgain, Complete, GiveUp, Limits, PutBack, Situation, Wait, backoff, decide, poll_pace
 
 LIMITS = Limits(attempts=5, unknown_retries=1, remote_deadline=86_400)
 
@@ -60,9 +61,24 @@ def test_a_passing_error_on_a_start_asks_again():
 
 
 def test_a_lasting_error_gives_up_at_once():
+    for scope in (Scope.REQUEST, Scope.MODEL):
+        error = trouble(Kind.FATAL, scope=scope)
+
+        assert decide_on(error) == GiveUp(error)
+
+
+@pytest.mark.parametrize("scope", [Scope.KEY, Scope.MONEY, Scope.REGION])
+def test_fault_28_a_trouble_of_the_account_spends_no_attempt(scope):
+    error = trouble(Kind.FATAL, scope=scope)
+
+    assert decide_on(error, attempts=5) == PutBack(error)
+    assert isinstance(decide_on(replace(error, ended=True), remote_id="resp_1", attempts=5), PutBack)
+
+
+def test_a_job_that_its_account_singles_out_fails_by_it():
     error = trouble(Kind.FATAL, scope=Scope.KEY)
 
-    assert decide_on(error) == GiveUp(error)
+    assert decide_on(error, singled_out=True) == GiveUp(error)
 
 
 def test_the_last_attempt_gives_up():

@@ -11,13 +11,14 @@ from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
 from django.db import transaction
 from django.db.models import Min
 
-from capture import systems
+from capture import lanes, systems, turns
 from capture.models import Brand, CaptureJob, Check, Prompt, Team
 from capture.models.brands import remember_competitors
 from capture.models.clock import StatementTimestamp, database_now
 from capture.orders import Order
 from capture.providers import registry
 from capture.queue.moves import AT_ONCE
+from capture.turns import Turns
 
 log = logging.getLogger("capture.queue")
 
@@ -34,6 +35,7 @@ def enqueue(
         The check, and whether it is new.
     """
     with transaction.atomic():
+        turns.lock([team.pk])
         brand = Brand.objects.remember(team, order.brand)
         check, created = Check.objects.get_or_create(
             team=team, submit_token=order.submit_token, defaults=_check_fields(order, brand, user)
@@ -75,37 +77,48 @@ def _prompts(order: Order, check: Check) -> list[Prompt]:
 def _jobs(
     order: Order, check: Check, prompts: Sequence[Prompt], estimates: Mapping[str, Decimal]
 ) -> Iterable[CaptureJob]:
+    dealt = Turns()
     for sample in range(1, order.samples + 1):
         for prompt in prompts:
             for slug in order.providers:
                 if sample > systems.samples_of(slug, order.samples):
                     continue
+                lane = registry.by_slug[slug].lane
                 yield CaptureJob(
                     team_id=check.team_id,
                     of_check=check,
                     prompt=prompt,
                     provider=slug,
-                    lane=registry.by_slug[slug].lane,
+                    lane=lane,
+                    turn=dealt.deal(check.team_id, lane),
                     sample=sample,
                     estimate=estimates[slug],
                 )
 
 
 def promote_due() -> int:
-    """Make jobs whose time has come claimable, a batch at a time; says how many."""
+    """Make jobs whose time has come claimable, a batch at a time; says how many.
+
+    Each gets its team's next turn: with the old one, many that come back at once would go before all newcomers.
+    """
+    owners = set(CaptureJob.objects.to_promote().values_list("team", flat=True)[:AT_ONCE])
+    if not owners:
+        return 0
     with transaction.atomic():
-        due = CaptureJob.objects.to_promote().select_for_update(skip_locked=True)[:AT_ONCE]
-        return (
-            CaptureJob.objects.postponed()
-            .filter(pk__in=sorted(due.values_list("pk", flat=True)))
-            .update(run_after=None)
-        )
+        teams = turns.lock(owners, skip_locked=True)
+        due = CaptureJob.objects.to_promote().filter(team__in=teams)
+        jobs = list(due.select_for_update(skip_locked=True, no_key=True)[:AT_ONCE])
+        dealt = Turns()
+        for job in jobs:
+            job.turn, job.run_after = dealt.deal(job.team_id, job.lane), None
+        return CaptureJob.objects.bulk_update(jobs, ["turn", "run_after"])
 
 
 def seconds_until_due(names: Collection[str]) -> float | None:
-    """Seconds until the next postponed job or poll of these lanes is due; None when none is to come."""
+    """Seconds until the next postponed job, poll or opening of these lanes is due; None when none is to come."""
     coming = CaptureJob.objects.filter(run_after__gt=StatementTimestamp())
     waiting = coming.waiting().filter(lane__in=names).aggregate(at=Min("run_after"))["at"]
     postponed = coming.pending().aggregate(at=Min("run_after"))["at"]
     nearest = min((at for at in (waiting, postponed) if at is not None), default=None)
-    return None if nearest is None else max(0.0, (nearest - database_now()).total_seconds())
+    due = None if nearest is None else max(0.0, (nearest - database_now()).total_seconds())
+    return min((wait for wait in (due, lanes.seconds_until_open(names)) if wait is not None), default=None)

@@ -12,7 +12,7 @@ from django.db import transaction
 from django.db.models import F, Q
 from django.db.models.functions import Greatest
 
-from capture import ledger
+from capture import ledger, turns
 from capture.calls import Ticket
 from capture.models import Capture, CaptureJob, Outcome, Status
 from capture.models.clock import ClockTimestamp
@@ -100,6 +100,17 @@ def ask_again(ticket: Ticket, error: ProviderError, after: float) -> bool:
     """The attempt is over by an error; the job goes back in line for `after` seconds."""
     back = {"status": Status.PENDING, "run_after": ClockTimestamp() + timedelta(seconds=after)}
     return told(ticket, f"asked again in {after:.1f} s ({error.reason})", _end_by_error(ticket, error, back))
+
+
+def put_back(ticket: Ticket, error: ProviderError) -> bool:
+    """The account is the trouble, not the question: the job goes back in line, and no attempt is spent.
+
+    It takes its team's next turn, so that another job finds out whether the account answers again.
+    """
+    team = CaptureJob.objects.filter(pk=ticket.job).values_list("team", flat=True).first()
+    turn = 0 if team is None else turns.next_of(team, ticket.lane)
+    back = {"status": Status.PENDING, "attempts": ticket.attempts - 1, "turn": turn}
+    return told(ticket, f"put back ({error.reason})", _end_by_error(ticket, error, back))
 
 
 def fail(ticket: Ticket, error: ProviderError, *, live: bool = False) -> bool:

@@ -41,9 +41,13 @@ class Simulator:
     def script(self, *steps: dict[str, Any]) -> None:
         self._call("script", list(steps))
 
-    def _call(self, name: str, body: Any = None) -> Any:
+    def clear_script(self) -> None:
+        self._call("script", method="DELETE")
+
+    def _call(self, name: str, body: Any = None, method: str | None = None) -> Any:
         data = None if body is None else json.dumps(body).encode()
-        with urllib.request.urlopen(f"{self.url}/__control__/{name}", data) as response:
+        request = urllib.request.Request(f"{self.url}/__control__/{name}", data, method=method)
+        with urllib.request.urlopen(request) as response:
             return json.load(response)
 
 
