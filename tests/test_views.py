@@ -365,7 +365,7 @@ class TestMoney:
 
         html = spaced(page(path))
 
-        assert "$0.0330 spent, of which $0.0200 is an estimate: nobody knows yet what it came to." in html
+        assert "$0.0330 spent, of which $0.0200 is an estimate: nobody knows exactly what it came to." in html
         assert "Simulated" not in html
 
     def test_a_simulated_answer_cost_nothing_and_the_page_says_what_it_would_have(self, page, user):

@@ -53,7 +53,10 @@ def text(value: str) -> str:
 
 
 class Command(BaseCommand):
-    help = "Start a check. Exit code 0: all answered, or nothing was waited for; 1: some have no answer; 2: refused."
+    help = (
+        "Start a check. Exit code 0: all answered, or nothing was waited for; 1: some have no answer; "
+        "2: bad input, or over the budget."
+    )
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         several: dict[str, Any] = {"action": "append", "default": [], "type": text}
