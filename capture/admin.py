@@ -7,13 +7,14 @@ from urllib.parse import urlencode
 
 from django.contrib import admin, messages
 from django.db.models import Model, QuerySet
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.text import Truncator
 
-from capture import ledger, queue
+from capture import budgets, ledger, queue
+from capture.filters import MonthFilter, ProviderFilter
 from capture.models import (
     Attempt,
     AttemptOutcome,
@@ -31,7 +32,7 @@ from capture.models import (
     Worker,
 )
 from capture.models.jobs import JobQuerySet
-from capture.reports import check_url
+from capture.reports import check_url, spend
 
 if TYPE_CHECKING:
     ModelAdmin = admin.ModelAdmin[Any]
@@ -101,8 +102,16 @@ class MembershipInline(TabularInline):
 class TeamAdmin(ModelAdmin):
     list_display = ("name", "time_zone", "monthly_budget", "created_at")
     search_fields = ("name", "memberships__user__username")
-    readonly_fields = ("created_at",)
+    readonly_fields = ("this_month", "created_at")
     inlines = (MembershipInline,)
+
+    @admin.display(description="this month")
+    def this_month(self, team: Team) -> SafeString | str:
+        if team.pk is None:
+            return "-"
+        room = budgets.room(team)
+        spent = f"${room.charged:.2f} of ${room.budget:.2f} spent, and about ${room.expected:.2f} for open jobs"
+        return list_link(Charge, spent, team__id__exact=team.pk)
 
 
 @admin.register(Membership)
@@ -312,9 +321,19 @@ class CaptureAdmin(ReadOnlyAdmin):
 class ChargeAdmin(ReadOnlyAdmin):
     list_display = ("day", "team", "provider", "amount", "basis", "simulated", "check_uuid")
     list_select_related = ("team",)
-    list_filter = ("day", "provider", "basis", "simulated")
+    list_filter = (MonthFilter, "team", ProviderFilter, "simulated", "basis")
     search_fields = ("check_uuid", "attempt", "team__name")
-    ordering = ("-id",)
+    show_facets = admin.ShowFacets.NEVER  # to count each choice is to read all of it
+    # By the day first: its index brings one month in this order.
+    ordering = ("-day", "-id")
+
+    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
+        """The list with the sums of all that it holds, on whichever page."""
+        response = super().changelist_view(request, extra_context)
+        context: dict[str, Any] = getattr(response, "context_data", None) or {}
+        if "cl" in context:
+            context["spend"] = spend.summary(context["cl"].queryset)
+        return response
 
 
 @admin.register(Lane)

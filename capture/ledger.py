@@ -18,7 +18,7 @@ from django.db.models import Max, Q, Sum
 from capture.calls import Ticket
 from capture.models import Attempt, AttemptOutcome, Capture, CaptureJob, Charge, Outcome
 from capture.models import Source as SourceRow
-from capture.models.clock import ClockTimestamp, database_now
+from capture.models.clock import ClockTimestamp, database_now, database_today
 from capture.providers import registry
 from capture.providers.base import Account
 from capture.providers.replies import (
@@ -195,7 +195,7 @@ def charge(job: CaptureJob, attempt: UUID, cost: Cost | None) -> None:
             "amount": amount,
             "basis": cost.basis,
             "team_id": job.team_id,
-            "day": database_now().date(),
+            "day": database_today(),
             "provider": job.provider,
             "check_uuid": job.of_check.uuid,
             "simulated": simulated,

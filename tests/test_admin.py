@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
+from datetime import date
 from decimal import Decimal
+from uuid import uuid4
 
 import pytest
 from django.contrib.auth.models import Permission
@@ -11,8 +14,10 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from capture import heartbeat, queue
+from capture import budgets, heartbeat, queue
 from capture.models import Attempt, Brand, Capture, CaptureJob, Charge, Check, Lane, Status, Team
+from capture.models.clock import database_today
+from capture.providers import registry
 from tests.factories import (
     WORKER,
     complete_one,
@@ -135,6 +140,125 @@ class TestPages:
 
 def no_inlines() -> dict[str, str]:
     return {"competitors-TOTAL_FORMS": "0", "competitors-INITIAL_FORMS": "0"}
+
+
+class TestSpend:
+    @pytest.fixture
+    def charges(self):
+        """A dollar an AI system, the next one two, and so on; the last one simulated, and one of another year."""
+        team = make_team(make_user("Contoso"))
+        for number, slug in enumerate(registry.by_slug):
+            charge(team, slug, 2**number, simulated=slug == "google_ai")
+        charge(team, "chatgpt", 100, day=date(2024, 2, 29), basis="estimated")
+        return team
+
+    def test_this_month_is_added_up_by_team_system_and_day(self, admin_client, charges):
+        html = get(admin_client, list_of("charge"))
+
+        assert "<strong>$15.00</strong> spent." in html
+        assert "Simulated, and paid by nobody: $16.00." in html
+        assert sums(html) == {
+            "Contoso": ["15.0000", "0.0000", "16.0000"],
+            "Gemini": ["8.0000", "0.0000", "0.0000"],
+            "Copilot": ["4.0000", "0.0000", "0.0000"],
+            "Perplexity": ["2.0000", "0.0000", "0.0000"],
+            "ChatGPT": ["1.0000", "0.0000", "0.0000"],
+            "Google AI": ["0.0000", "0.0000", "16.0000"],
+            database_today().isoformat(): ["15.0000", "0.0000", "16.0000"],
+        }
+
+    @pytest.mark.parametrize(
+        ("query", "total"),
+        [
+            ("month=2024-02", "$100.00</strong> spent, of which $100.00 is an estimate."),
+            ("month=2024-01", "$0.00</strong> spent."),
+            ("month=all", "$115.00</strong>"),
+            ("provider=copilot", "$4.00</strong>"),
+            ("provider=chatgpt&month=all", "$101.00</strong>"),
+            ("simulated__exact=1", "$0.00</strong>"),
+            ("basis__exact=estimated&month=all", "$100.00</strong>"),
+            ("q=contoso", "$15.00</strong>"),
+        ],
+    )
+    def test_the_sum_is_of_what_is_filtered(self, admin_client, charges, query, total):
+        assert f"<strong>{total}" in get(admin_client, f"{list_of('charge')}?{query}")
+
+    def test_it_can_be_filtered_by_team(self, admin_client, charges):
+        charge(make_team(), "chatgpt", 50)
+
+        html = get(admin_client, f"{list_of('charge')}?team__id__exact={charges.pk}")
+
+        assert "<strong>$15.00</strong>" in html
+
+    def test_the_sum_is_of_all_pages(self, admin_client):
+        team = make_team()
+        for _ in range(60):
+            charge(team, "chatgpt", 1)
+
+        assert "<strong>$60.00</strong>" in get(admin_client, f"{list_of('charge')}?p=2")
+
+    def test_every_month_since_the_first_charge_can_be_chosen_and_this_one_is(self, admin_client, charges):
+        html = get(admin_client, list_of("charge"))
+
+        for words in ("February 2024", "March 2024", "December 2024", f"{database_today():%B %Y}", "All months"):
+            assert words in html
+        assert "January 2024" not in html
+        (chosen,) = re.findall(r'class="selected">\s*<a href="\?month=([^"]+)"', html)
+        assert chosen == f"{database_today():%Y-%m}"
+
+    @pytest.mark.parametrize("value", ["2024-13", "x", "2024-02-01", "-1"])
+    def test_a_month_that_is_none_is_left_out(self, admin_client, charges, value):
+        response = admin_client.get(f"{list_of('charge')}?month={value}")
+
+        assert response.url == f"{list_of('charge')}?e=1"
+
+    def test_team_names_are_text(self, admin_client, charges):
+        charges.name = "<script>alert(1)</script>"
+        charges.save()
+
+        assert "<script>alert" not in get(admin_client, list_of("charge"))
+
+
+def charge(team, provider, amount, *, day=None, simulated=False, basis="reported"):
+    Charge.objects.create(
+        attempt=uuid4(),
+        check_uuid=uuid4(),
+        team=team,
+        provider=provider,
+        amount=amount,
+        day=day or database_today(),
+        simulated=simulated,
+        basis=basis,
+    )
+
+
+def sums(html: str) -> dict[str, list[str]]:
+    """The rows of the tables of sums, by their label."""
+    rows = re.findall(r'<th scope="row">(.*?)</th>(.*?)</tr>', html, re.DOTALL)
+    return {label: re.findall(r"<td>(.*?)</td>", cells) for label, cells in rows}
+
+
+class TestBudgets:
+    def test_a_teams_page_says_where_its_month_stands(self, admin_client, only_chatgpt):
+        team = make_team()
+        charge(team, "chatgpt", 5)
+
+        html = get(admin_client, page_of(team))
+
+        assert "$5.00 of $100.00 spent, and about $0.00 for open jobs</a>" in html
+        assert f"{list_of('charge')}?team__id__exact={team.pk}" in html
+
+    def test_a_team_can_be_given_a_budget_of_its_own(self, admin_client):
+        team = make_team()
+        inlines = {"memberships-TOTAL_FORMS": "0", "memberships-INITIAL_FORMS": "0"}
+        sent = {"name": team.name, "time_zone": "UTC", "monthly_budget": "12.50", **inlines}
+
+        assert admin_client.post(page_of(team), sent).status_code == 302
+
+        assert budgets.room(team).budget == Decimal("12.50")
+
+    def test_a_new_team_has_no_month_yet(self, admin_client):
+        get(admin_client, reverse("admin:capture_team_add"))
 
 
 class TestLanes:

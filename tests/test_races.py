@@ -13,10 +13,22 @@ from typing import Any
 import pytest
 from django.db import connection, transaction
 
-from capture import lanes, queue
-from capture.models import CaptureJob, Check, Lane, Membership, Team
+from capture import budgets, lanes, queue
+from capture.budgets import OverBudgetError
+from capture.models import Brand, CaptureJob, Charge, Check, Lane, Membership, Team
 from capture.queue import claims
-from tests.factories import claim, make_check, make_job, make_order, make_team, make_user, start_one, stranger
+from tests.factories import (
+    ESTIMATES,
+    claim,
+    complete_one,
+    make_check,
+    make_job,
+    make_order,
+    make_team,
+    make_user,
+    start_one,
+    stranger,
+)
 from tests.process.running import until
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -192,3 +204,68 @@ def test_a_job_that_is_cancelled_while_it_is_being_started_is_one_or_the_other(e
 
     assert cancel.result(30) == 0
     assert CaptureJob.objects.get().status == "running"
+
+
+@pytest.fixture
+def poor(only_chatgpt):
+    """A user whose team has a budget for three questions."""
+    user = make_user()
+    Team.objects.filter(pk=make_team(user).pk).update(monthly_budget=Decimal("0.06"))
+    return user
+
+
+def test_two_checks_at_once_do_not_both_squeeze_into_a_budget(elsewhere, poor):
+    with held_open(elsewhere, lambda: make_check(poor, prompts=prompts(2))) as first:
+        second = elsewhere(lambda: make_check(poor, brand="Contoso", prompts=prompts(2)))
+        until(_waiting_sessions)
+
+    refusal = second.exception(30)
+    assert isinstance(refusal, OverBudgetError)
+    assert str(refusal) == "This check would cost about $0.04; $0.02 of this month's $0.06 is left."
+    assert list(Check.objects.all()) == [first.result()]
+    assert Brand.objects.count() == 1
+
+
+def test_a_check_and_jobs_that_are_asked_again_do_not_both_squeeze_into_a_budget(elsewhere, poor):
+    again = make_check(poor, prompts=prompts(2)).jobs.all()
+    queue.cancel(again)
+
+    def ask_again():
+        budgets.require(make_team(poor), budgets.expected(again), "Asking again")
+        return queue.requeue(again)
+
+    with held_open(elsewhere, ask_again) as first:
+        second = elsewhere(lambda: make_check(poor, prompts=prompts(2)))
+        until(_waiting_sessions)
+
+    assert first.result() == 2
+    assert isinstance(second.exception(30), OverBudgetError)
+
+
+def test_a_double_click_on_the_last_of_a_budget_makes_one_check(elsewhere, poor):
+    order = make_order(prompts=prompts(3))
+
+    def enqueue():
+        return queue.enqueue(order, make_team(poor), poor, ESTIMATES)
+
+    with held_open(elsewhere, enqueue) as first:
+        second = elsewhere(enqueue)
+        until(_waiting_sessions)
+
+    assert first.result()[0] == second.result(30)[0] == Check.objects.get()
+
+
+def test_one_teams_check_does_not_wait_for_anothers(elsewhere, poor):
+    with held_open(elsewhere, lambda: make_check(poor)):
+        make_check()
+
+    assert Check.objects.count() == 2
+
+
+def test_an_answer_is_kept_while_its_teams_budget_is_being_looked_at(elsewhere, poor):
+    """A charge points to the team: that must not need the team's lock."""
+    job = make_job(user=poor)
+
+    with held_open(elsewhere, lambda: make_check(poor)):
+        complete_one(job)
+        assert Charge.objects.count() == 1

@@ -180,6 +180,7 @@ class CaptureJob(models.Model):
             models.Index(fields=["lane"], name="job_in_flight", condition=Q(status__in=IN_FLIGHT)),
             models.Index(fields=["worker"], name="job_held", condition=IS_HELD),
             models.Index(fields=["of_check"], name="job_open", condition=Q(status__in=OPEN)),
+            models.Index(fields=["team"], name="job_open_by_team", condition=Q(status__in=OPEN)),
             models.Index(fields=["of_check"], name="job_by_check"),
             models.Index(fields=["team", "lane", "turn"], name="job_team_turn"),
             models.Index(fields=["finished_at"], name="job_finished", condition=IS_FINAL),

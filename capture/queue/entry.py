@@ -11,7 +11,7 @@ from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
 from django.db import transaction
 from django.db.models import Min
 
-from capture import lanes, systems, turns
+from capture import budgets, lanes, systems, turns
 from capture.models import Brand, CaptureJob, Check, Prompt, Team
 from capture.models.brands import remember_competitors
 from capture.models.clock import StatementTimestamp, database_now
@@ -33,9 +33,12 @@ def enqueue(
 
     Returns:
         The check, and whether it is new.
+
+    Raises:
+        OverBudgetError: it would cost more than the team has left; nothing is written.
     """
     with transaction.atomic():
-        turns.lock([team.pk])
+        _refuse_over_budget(order, team, estimates)
         brand = Brand.objects.remember(team, order.brand)
         check, created = Check.objects.get_or_create(
             team=team, submit_token=order.submit_token, defaults=_check_fields(order, brand, user)
@@ -46,6 +49,13 @@ def enqueue(
     if created:
         log.info("check %s: jobs enqueued: %s", check.uuid, len(jobs))
     return check, created
+
+
+def _refuse_over_budget(order: Order, team: Team, estimates: Mapping[str, Decimal]) -> None:
+    """An order that has made its check already is not counted twice; under the lock that is certain."""
+    Team.objects.lock(team)
+    if not Check.objects.of_team(team).filter(submit_token=order.submit_token).exists():
+        budgets.require(team, systems.cost(len(order.prompts), order.providers, order.samples, estimates))
 
 
 def _check_fields(order: Order, brand: Brand, user: AbstractBaseUser | AnonymousUser) -> dict[str, Any]:

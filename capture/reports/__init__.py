@@ -8,6 +8,7 @@ from capture.reports.answers import Answer, Link, answers_on
 from capture.reports.board import Board, Cell, Group, Row, State, board_of
 from capture.reports.checks import CheckLine, checks_of, lines
 from capture.reports.columns import System
+from capture.reports.spend import Spend, spent_on, spent_today
 from capture.reports.status import check_status, check_url, status_of, unserved
 
 __all__ = [
@@ -18,6 +19,7 @@ __all__ = [
     "Group",
     "Link",
     "Row",
+    "Spend",
     "State",
     "System",
     "answers_on",
@@ -26,6 +28,8 @@ __all__ = [
     "check_url",
     "checks_of",
     "lines",
+    "spent_on",
+    "spent_today",
     "status_of",
     "unserved",
 ]
