@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import Any
 
 from django.conf import settings
 from django.db.models import Q
 
 from capture.models import CaptureJob, Lane, Status
-from capture.models.clock import StatementTimestamp
+from capture.models.clock import ClockTimestamp, StatementTimestamp
 from capture.models.jobs import JobQuerySet
 from capture.providers import registry
 
@@ -50,6 +52,21 @@ def lock(name: str) -> Room:
     if lane.paused:
         return Room(starts=0, polls=True)
     return Room(starts=max(0, lane.limit - _in_flight(name)), polls=True)
+
+
+def change(names: Collection[str], **fields: Any) -> int:
+    """Write what staff have decided about lanes, and nothing else: the machine may be moving the rest.
+
+    Everything by which a person gives a lane more room or less comes through here. Says how many lanes.
+    """
+    return Lane.objects.filter(name__in=names).update(**fields)
+
+
+def resume(names: Collection[str]) -> int:
+    """Let lanes go on that staff had paused, or that are cooling from a trouble which is over. Says how many."""
+    cooling = Lane.objects.filter(name__in=names, cooling_until__gt=StatementTimestamp())
+    cooling.update(cooling_until=ClockTimestamp())
+    return change(names, paused=False)
 
 
 def placed() -> JobQuerySet:

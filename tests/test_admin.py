@@ -11,7 +11,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from capture import heartbeat, queue
+from capture import heartbeat, lanes, queue
 from capture.models import Attempt, Brand, Capture, CaptureJob, Charge, Check, Lane, Status, Team
 from tests.factories import (
     WORKER,
@@ -151,13 +151,13 @@ class TestLanes:
 
     def test_what_the_machine_wrote_meanwhile_is_kept(self, admin_client, monkeypatch):
         lane = Lane.objects.get(name="openai")
-        save = Lane.save
+        change = lanes.change
 
-        def save_later(self, **kwargs):
+        def change_later(*args, **fields):
             Lane.objects.update(turn=42)
-            save(self, **kwargs)
+            return change(*args, **fields)
 
-        monkeypatch.setattr(Lane, "save", save_later)
+        monkeypatch.setattr(lanes, "change", change_later)
 
         admin_client.post(page_of(lane), self.sent(limit="3"))
 

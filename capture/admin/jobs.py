@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import Any
+
 from django.contrib import admin, messages
+from django.contrib.admin.views.main import ChangeList
 from django.http import HttpRequest
 from django.utils.safestring import SafeString
 
@@ -10,6 +14,7 @@ from capture import queue
 from capture.admin.base import ReadOnlyAdmin, ReadOnlyInline, link_to, shortened
 from capture.models import Attempt, Capture, CaptureJob
 from capture.models.jobs import JobQuerySet
+from capture.reports import Wait, waits_of
 
 
 class AttemptInline(ReadOnlyInline):
@@ -18,16 +23,40 @@ class AttemptInline(ReadOnlyInline):
     fields = ("number", "started_at", "ended_at", "outcome", "reason", "error", "remote_id", "worker", "simulated")
 
 
+class WaitingList(ChangeList):
+    """A list of jobs that says why they wait, read for all of a page at once."""
+
+    def get_results(self, request: HttpRequest) -> None:
+        super().get_results(request)
+        tell_waits(self.result_list)
+
+
+def tell_waits(jobs: Iterable[CaptureJob]) -> None:
+    """Give each job its `wait`, or None if it is final."""
+    waits = waits_of(jobs)
+    for job in jobs:
+        job.wait = waits.get(job.pk)  # type: ignore[attr-defined]  # for display
+
+
 @admin.register(CaptureJob)
 class CaptureJobAdmin(ReadOnlyAdmin):
-    list_display = ("id", "status", "provider", "sample", "attempts", "reason", "run_after", "check_link", "question")
+    list_display = ("id", "status", "provider", "sample", "attempts", "why", "reason", "check_link", "question")
     list_select_related = ("prompt", "of_check")
     list_filter = ("status", "provider", "lane")
     search_fields = ("of_check__uuid", "remote_id", "reason", "worker", "prompt__text")
-    readonly_fields = ("check_link", "capture_link")
+    readonly_fields = ("why", "check_link", "capture_link")
     ordering = ("-id",)
     inlines = (AttemptInline,)
     actions = ("requeue", "cancel")
+
+    def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[ChangeList]:
+        return WaitingList
+
+    def get_object(self, request: HttpRequest, object_id: str, from_field: str | None = None) -> CaptureJob | None:
+        job: CaptureJob | None = super().get_object(request, object_id, from_field)
+        if job is not None:
+            tell_waits([job])
+        return job
 
     def has_operate_permission(self, request: HttpRequest) -> bool:
         """Whether the actions may be used. The rows themselves nobody may change."""
@@ -47,6 +76,11 @@ class CaptureJobAdmin(ReadOnlyAdmin):
         rest = f" {chosen - done} left as they are: {others}." if done < chosen else ""
         level = messages.SUCCESS if done else messages.WARNING
         self.message_user(request, f"{done} of {chosen} jobs {what}.{rest}", level)
+
+    @admin.display(description="why it waits", empty_value="-")
+    def why(self, job: CaptureJob) -> str | None:
+        wait: Wait | None = getattr(job, "wait", None)
+        return wait.words if wait else None
 
     @admin.display(description="question")
     def question(self, job: CaptureJob) -> str:

@@ -9,9 +9,10 @@ from typing import Any
 from django.db.models import Count, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
-from capture import lanes
+from capture import lanes, reasons
 from capture.models import Lane
 from capture.models.clock import StatementTimestamp
+from capture.reports.times import clock
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,6 +43,24 @@ class Standing:
     @property
     def is_full(self) -> bool:
         return self.in_flight >= self.limit
+
+    @property
+    def words(self) -> str:
+        """What holds it, as staff read it; several things may."""
+        holds = ["" if self.enabled else "switched off", "paused" if self.paused else "", self.cooling]
+        return "; ".join(hold for hold in holds if hold) or ("full" if self.is_full else "open")
+
+    @property
+    def cooling(self) -> str:
+        """Until when it cools and why; empty when it does not."""
+        if self.cooling_until is None:
+            return ""
+        return f"cooling until {clock(self.cooling_until)}: {self.why}"
+
+    @property
+    def why(self) -> str:
+        """What it cools for."""
+        return reasons.in_words(self.cooling_reason) if self.cooling_reason else "no reason was given"
 
 
 def with_standing(rows: QuerySet[Lane]) -> QuerySet[Any]:

@@ -17,12 +17,9 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from enum import StrEnum
 from uuid import UUID
-
-from django.utils import timezone
-from django.utils.formats import date_format
 
 from capture import reasons
 from capture.models import CaptureJob, Status, Worker
@@ -30,6 +27,7 @@ from capture.models.jobs import HELD, OPEN
 from capture.providers import registry
 from capture.reports import places
 from capture.reports.standings import Standing, standings
+from capture.reports.times import clock
 
 
 class WaitKind(StrEnum):
@@ -93,7 +91,7 @@ class Wait:
         """In plain English; times are of the active time zone."""
         return WORDS[self.kind].format(
             system=self.system,
-            at=_clock(self.until),
+            at=clock(self.until) if self.until else "",
             why=self._why,
             ahead=_in_line(self.ahead or 0),
             in_flight=self.in_flight,
@@ -201,12 +199,3 @@ def _in_line(ahead: int) -> str:
 def _two_digits(number: int) -> int:
     """A number as exact as anybody needs it; a page need not change with each job that is claimed."""
     return int(float(f"{number:.2g}"))
-
-
-def _clock(at: datetime | None) -> str:
-    """Hours and minutes, and the day if it is another. Rounded up: what is said to come has not passed."""
-    if at is None:
-        return ""
-    full = timezone.localtime(at + timedelta(minutes=1, microseconds=-1)).replace(second=0, microsecond=0)
-    today = full.date() == timezone.localdate()
-    return date_format(full, "H:i" if today else "H:i, j F")
