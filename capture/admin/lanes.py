@@ -28,6 +28,7 @@ class LaneAdmin(ModelAdmin):
     )
     fields = (*STAFFS, *readonly_fields)
     formfield_overrides = {models.FloatField: {"min_value": 0, "max_value": 3_600}}  # noqa: RUF012  Django's way
+    ordering = ("name",)
     actions = ("pause", "resume")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:

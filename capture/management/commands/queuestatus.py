@@ -120,15 +120,12 @@ def workers(status: QueueStatus) -> Table:
 
 
 def rest(status: QueueStatus) -> Table:
-    crew, spend = status.crew, status.spend
+    orphans, recovered, spend = status.crew.orphans, status.crew.recovered, status.spend
     more = " or more" if status.unsettled == MOST_UNSETTLED else ""
     yield "oldest waiting", oldest(status)
-    yield (
-        "orphans",
-        f"{crew.orphans.count}" + (f", silent for {span(crew.orphans.silence)}" if crew.orphans.count else ""),
-    )
-    yield "recovered in 24 h", f"{crew.recovered.jobs} jobs; workers lost: {crew.recovered.workers}"
-    yield "open after a crash", f"{crew.recovered.crashed} jobs"
+    yield "orphans", f"{orphans.jobs}, silent for up to {span(orphans.silent_seconds)}" if orphans.jobs else "none"
+    yield "recovered in 24 h", f"{recovered.jobs_taken_back} jobs; workers lost: {recovered.workers_lost}"
+    yield "open after a crash", f"{recovered.crashed_open} jobs"
     yield "unknown outcomes", f"{status.unsettled}{more} not settled"
     yield "spend today (UTC)", f"{spend.real:.2f} USD, simulated: {spend.simulated:.2f} USD"
 
