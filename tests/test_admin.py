@@ -211,7 +211,7 @@ class TestLanes:
 
         assert paused == {"openai", "gemini"}
         assert not Lane.objects.filter(paused=True).exists()
-        assert "gemini, openai: resumed." in html
+        assert "Resumed: gemini, openai." in html
 
     def test_resuming_ends_cooling_and_touches_none_that_is_over(self, admin_client):
         now = database_now()

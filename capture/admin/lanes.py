@@ -58,7 +58,7 @@ class LaneAdmin(ModelAdmin):
     def _tell(self, request: HttpRequest, changed: Iterable[Lane], what: str) -> None:
         for lane in changed:
             self.log_change(request, lane, what)
-        self.message_user(request, f"{', '.join(lane.name for lane in changed)}: {what}.")
+        self.message_user(request, f"{what.capitalize()}: {', '.join(lane.name for lane in changed)}.")
 
     @admin.display(description="AI systems")
     def systems(self, lane: Lane) -> str:
