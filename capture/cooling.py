@@ -14,6 +14,7 @@ and is told to wait has met a new trouble, one that began before belongs to the 
 from __future__ import annotations
 
 import logging
+from collections.abc import Collection
 from datetime import datetime, timedelta
 
 from django.db import transaction
@@ -67,18 +68,16 @@ def reopen(name: str, probe: Ticket) -> bool:
     return bool(opened)
 
 
-def resume(name: str) -> bool:
-    """Let a lane go on at once, whatever held it up; says whether anything did."""
-    held_up = Lane.objects.filter(Q(paused=True) | Q(cooling_since__isnull=False), name=name)
-    return bool(
-        held_up.update(
-            paused=False,
-            cooling_since=None,
-            cooling_until=Least("cooling_until", ClockTimestamp()),
-            cooling_reason="",
-            cooling_repeats=0,
-            probe=None,
-        )
+def resume(names: Collection[str]) -> int:
+    """Let lanes go on at once that staff had paused or that cool; says how many were held up."""
+    held_up = Lane.objects.filter(Q(paused=True) | Q(cooling_since__isnull=False), name__in=names)
+    return held_up.update(
+        paused=False,
+        cooling_since=None,
+        cooling_until=Least("cooling_until", ClockTimestamp()),
+        cooling_reason="",
+        cooling_repeats=0,
+        probe=None,
     )
 
 

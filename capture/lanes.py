@@ -13,6 +13,7 @@ from django.db.models import Q
 
 from capture.models import CaptureJob, Lane, Status
 from capture.models.clock import ClockTimestamp, StatementTimestamp
+from capture.models.jobs import JobQuerySet
 from capture.providers import registry
 
 # A call that takes longer than this is parked: it holds no place, or a few such calls would stop a lane.
@@ -96,9 +97,22 @@ def _is_out(lane: str, probe: UUID | None) -> bool:
     return probe is not None and CaptureJob.objects.held().filter(lane=lane, claim_token=probe).exists()
 
 
-def _in_flight(name: str) -> int:
+def change(names: Collection[str], **fields: Any) -> int:
+    """Write what staff have decided about lanes, and nothing else: the machine may be moving the rest.
+
+    Everything by which a person gives a lane more room or less comes through here. Says how many lanes.
+    """
+    return Lane.objects.filter(name__in=names).update(**fields)
+
+
+def placed() -> JobQuerySet:
+    """The jobs that hold a place in their lane."""
     parked = Q(status=Status.WAITING, asked_at__lt=StatementTimestamp() - PARKED_AFTER)
-    return CaptureJob.objects.in_flight().filter(lane=name).exclude(parked).count()
+    return CaptureJob.objects.in_flight().exclude(parked)
+
+
+def _in_flight(name: str) -> int:
+    return placed().filter(lane=name).count()
 
 
 def note_claim(room: Room, jobs: Sequence[CaptureJob], token: UUID) -> None:

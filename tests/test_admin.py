@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import re
-from datetime import date
+from datetime import date, timedelta
 from decimal import Decimal
 from uuid import uuid4
 
 import pytest
+from django.contrib.admin.models import LogEntry
 from django.contrib.auth.models import Permission
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from capture import budgets, heartbeat, queue
+from capture import budgets, heartbeat, lanes, queue
 from capture.models import Attempt, Brand, Capture, CaptureJob, Charge, Check, Lane, Status, Team
-from capture.models.clock import database_today
+from capture.models.clock import database_now, database_today
 from capture.providers import registry
 from tests.factories import (
     WORKER,
@@ -30,6 +31,7 @@ from tests.factories import (
     start_one,
     unknown_error,
 )
+from tests.lost_workers import fall_silent, lose, make_worker
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("simulated")]
 
@@ -275,13 +277,13 @@ class TestLanes:
 
     def test_what_the_machine_wrote_meanwhile_is_kept(self, admin_client, monkeypatch):
         lane = Lane.objects.get(name="openai")
-        save = Lane.save
+        change = lanes.change
 
-        def save_later(self, **kwargs):
+        def change_later(*args, **fields):
             Lane.objects.update(turn=42)
-            save(self, **kwargs)
+            return change(*args, **fields)
 
-        monkeypatch.setattr(Lane, "save", save_later)
+        monkeypatch.setattr(lanes, "change", change_later)
 
         admin_client.post(page_of(lane), self.sent(limit="3"))
 
@@ -296,6 +298,127 @@ class TestLanes:
         assert response.status_code == 200
         lane.refresh_from_db()
         assert lane.limit == 20
+
+    @pytest.mark.parametrize("spacing", ["-1", "3601", "nan", "inf"])
+    def test_spacing_that_makes_no_sense_is_refused(self, admin_client, spacing):
+        lane = Lane.objects.get(name="openai")
+
+        response = admin_client.post(page_of(lane), self.sent(least_seconds_between_starts=spacing))
+
+        assert response.status_code == 200
+        lane.refresh_from_db()
+        assert lane.least_seconds_between_starts == 0
+
+    def test_it_shows_what_is_in_flight_and_until_when_it_cools_and_why(self, admin_client):
+        start_one(make_job())
+        now = database_now()
+        Lane.objects.filter(name="openai").update(
+            cooling_since=now, cooling_until=now + timedelta(minutes=15), cooling_reason="invalid_api_key"
+        )
+
+        html = get(admin_client, list_of("lane"))
+
+        assert 'class="field-in_flight">1<' in html
+        assert "cooling until " in html
+        assert "the key was refused" in html
+        assert "cooling until " in get(admin_client, page_of(Lane.objects.get(name="openai")))
+
+    def test_it_is_paused_and_resumed_from_the_list(self, admin_client):
+        chosen = {"_selected_action": ["openai", "gemini"]}
+
+        admin_client.post(list_of("lane"), {"action": "pause", **chosen})
+        paused = set(Lane.objects.filter(paused=True).values_list("name", flat=True))
+        html = admin_client.post(list_of("lane"), {"action": "resume", **chosen}, follow=True).content.decode()
+
+        assert paused == {"openai", "gemini"}
+        assert not Lane.objects.filter(paused=True).exists()
+        assert "Resumed: gemini, openai." in html
+
+    def test_resuming_ends_cooling_and_touches_none_that_is_over(self, admin_client):
+        now = database_now()
+        Lane.objects.filter(name="openai").update(cooling_since=now, cooling_until=now + timedelta(minutes=15))
+        before = now - timedelta(hours=1)
+        Lane.objects.filter(name="gemini").update(cooling_since=before, cooling_until=before)
+
+        chosen = {"_selected_action": ["openai", "gemini", "perplexity"]}
+        admin_client.post(list_of("lane"), {"action": "resume", **chosen})
+
+        assert Lane.objects.filter(name="openai", cooling_until__range=(now, database_now())).exists()
+        assert Lane.objects.get(name="gemini").cooling_until == before
+        assert Lane.objects.get(name="perplexity").cooling_until is None
+
+    def test_what_staff_change_is_logged(self, admin_client):
+        admin_client.post(page_of(Lane.objects.get(name="openai")), self.sent(limit="3"))
+        admin_client.post(list_of("lane"), {"action": "pause", "_selected_action": ["gemini"]})
+
+        told = {entry.object_id: entry.get_change_message() for entry in LogEntry.objects.all()}
+        assert told == {"openai": "Changed Limit.", "gemini": "paused"}
+
+    def test_staff_who_may_only_look_change_nothing(self, client):
+        client.force_login(staff("view_lane"))
+        lane = Lane.objects.get(name="openai")
+
+        refused = client.post(page_of(lane), self.sent(limit="3"))
+        client.post(list_of("lane"), {"action": "pause", "_selected_action": ["openai"]})
+
+        assert refused.status_code == 403
+        lane.refresh_from_db()
+        assert (lane.limit, lane.paused) == (20, False)
+
+
+class TestWaits:
+    def test_the_list_and_the_page_of_jobs_say_why_they_wait(self, admin_client):
+        heartbeat.register(WORKER, ["chatgpt"], 8)
+        make_job()
+        second = make_job()
+        other = make_job(providers=("gemini",))
+
+        html = get(admin_client, list_of("capturejob"))
+
+        assert "next in line" in html
+        assert "about 1 ahead" in html
+        assert "no worker asks Gemini" in html
+        assert "about 1 ahead" in get(admin_client, page_of(second))
+        assert "no worker asks Gemini" in get(admin_client, page_of(other))
+
+    def test_a_final_job_waits_for_nothing(self, admin_client):
+        job = make_job()
+        complete_one(job)
+
+        assert '<td class="field-why">-</td>' in get(admin_client, list_of("capturejob"))
+
+    def test_the_list_asks_as_often_for_many_open_jobs_as_for_one(self, admin_client):
+        heartbeat.register(WORKER, ["chatgpt"], 8)
+
+        def queries() -> int:
+            with CaptureQueriesContext(connection) as captured:
+                get(admin_client, list_of("capturejob"))
+            return len(captured)
+
+        make_job()
+        queries()
+        few = queries()
+        make_check(prompts=("One?", "Two?", "Three?"))
+
+        assert queries() == few
+
+    def test_a_job_that_is_not_there_is_not_found(self, admin_client):
+        assert admin_client.get(reverse("admin:capture_capturejob_change", args=[10**6])).status_code == 302
+
+
+class TestWorkers:
+    def test_the_list_says_how_each_is_and_when_it_was_last_heard_of(self, admin_client):
+        alive, silent, stopped, lost = make_worker(), make_worker(), make_worker(), make_worker()
+        lose(lost)
+        heartbeat.close(stopped)
+        fall_silent(silent)
+
+        html = get(admin_client, list_of("worker"))
+
+        rows = dict(re.findall(r'/worker/([0-9a-f-]+)/change/".*?class="field-health">(\w+)<', html, re.DOTALL))
+        assert rows == {str(alive): "alive", str(silent): "silent", str(stopped): "stopped", str(lost): "lost"}
+        assert html.count('<td class="field-last_beat">31 s ago</td>') == 2
+        assert "0 s ago" in html
 
 
 class TestActions:

@@ -249,14 +249,14 @@ def test_staff_can_let_a_lane_go_on_at_once():
     cooling.shut("openai", refused())
     Lane.objects.filter(name="openai").update(paused=True)
 
-    assert cooling.resume("openai")
-    assert not cooling.resume("openai")
+    assert cooling.resume(["openai"])
+    assert not cooling.resume(["openai"])
     assert len(claim()) == 3
 
 
 def test_a_lane_that_goes_on_by_hand_remembers_no_repeats():
     cooling.throttle("openai", told_to_wait(), 0.0)
-    cooling.resume("openai")
+    cooling.resume(["openai"])
     cooling.throttle("openai", told_to_wait(), 5.0)
 
     assert lane().cooling_repeats == 0

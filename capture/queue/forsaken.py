@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import logging
+from collections import Counter
+from collections.abc import Iterable
 from typing import Any
 
 from django.db import transaction
+from django.db.models import F
 
 from capture import ledger
 from capture.models import CaptureJob, Status, Worker
@@ -34,6 +37,7 @@ def take_back(limits: Limits) -> int:
         dead = set(workers.values_list("pk", flat=True))
         for job in taken:
             _take_back(job, crashed=job.worker in dead, limits=limits)
+    _count(taken)
     return len(taken)
 
 
@@ -51,6 +55,15 @@ def _take_back(job: CaptureJob, *, crashed: bool, limits: Limits) -> None:
     CaptureJob.objects.filter(pk=job.pk, claim_token=job.claim_token).update(**into)
     log.warning("job %s %s: taken back from worker %s: %s", job.pk, job.provider, job.worker, into["status"])
     _close_forsaken(job, error, failed=into["status"] == Status.FAILED)
+
+
+def _count(taken: Iterable[CaptureJob]) -> None:
+    """Note with each worker how many jobs were taken back from it.
+
+    After the transaction, since workers are locked before jobs. A death in between costs a count and nothing else.
+    """
+    for worker, jobs in Counter(job.worker for job in taken if job.worker).items():
+        Worker.objects.filter(pk=worker).update(taken_back=F("taken_back") + jobs)
 
 
 def _close_forsaken(job: CaptureJob, error: ProviderError, *, failed: bool) -> None:

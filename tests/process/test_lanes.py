@@ -115,7 +115,7 @@ def test_fault_28_a_refused_key_leaves_the_jobs_pending_until_it_works(system, t
         assert set(check.jobs.filter(provider="chatgpt").values_list("status", "attempts")) == {(Status.PENDING, 0)}
 
         system.clear_script()
-        cooling.resume("openai")
+        cooling.resume(["openai"])
         until_done()
 
     assert set(check.jobs.values_list("status", "attempts")) == {(Status.DONE, 1)}

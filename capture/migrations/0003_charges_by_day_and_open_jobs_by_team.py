@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('capture', '0001_initial'),
+        ('capture', '0002_cooling'),
     ]
 
     operations = [
