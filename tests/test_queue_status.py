@@ -233,7 +233,7 @@ class TestMoney:
 
         spend = queue_status().spend
 
-        assert (spend.real, spend.simulated) == (Decimal("1.75"), Decimal("0.02"))
+        assert (spend.amount, spend.simulated) == (Decimal("1.75"), Decimal("0.02"))
 
     def test_unknown_outcomes_count_until_they_are_settled(self):
         for _ in range(2):
@@ -354,7 +354,7 @@ class TestForPrograms:
         assert sorted(told["oldest_waiting"]) == ["enqueued_at", "job", "kind", "provider", "seconds", "why"]
         assert sorted(told["orphans"]) == ["jobs", "overdue", "silent_seconds"]
         assert sorted(told["recovered"]) == ["crashed_open", "jobs_taken_back", "workers_lost"]
-        assert sorted(told["spend_today"]) == ["day", "real", "simulated"]
+        assert sorted(told["spend_today"]) == ["day", "estimated", "real", "simulated"]
 
     def test_it_says_whether_all_is_well(self):
         assert queue_status().as_json()["ok"] is True
@@ -441,7 +441,7 @@ def test_what_grows_is_never_read_from_end_to_end():
         "job_held|job_in_flight": plan(CaptureJob.objects.orphaned()),
         "job_crashed": plan(crew.crashed()),
         "attempt_unsettled": plan(reading.unsettled()[:10_000]),
-        "charge_by_team": plan(reading.charges_of(now.date())),
+        "charge_by_day": plan(Charge.objects.since(now.date())),
         "job_in_flight": plan(with_standing(Lane.objects.all())),
     }
 
@@ -452,5 +452,5 @@ def test_what_grows_is_never_read_from_end_to_end():
     status = queue_status()
     assert status.backlog.jobs["free0"]["pending"] == 5_000
     assert status.backlog.jobs["done0"]["done"] == pytest.approx(1_440, abs=10)
-    assert status.spend.real == 1
+    assert status.spend.amount == 1
     assert not Capture.objects.exists()

@@ -14,7 +14,7 @@ from capture.models import CaptureJob, Lane, Worker
 from capture.models.clock import ClockTimestamp, database_now
 from capture.reports import WaitKind, places, waits_of
 from capture.reports.waiting import Wait, digest_of
-from tests.factories import WORKER, claim_one, complete_one, error, fresh, make_check, make_job, start_one
+from tests.factories import WORKER, claim_one, complete_one, error, fresh, make_check, make_job, make_user, start_one
 from tests.lost_workers import fall_silent, make_worker
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("simulated")]
@@ -61,11 +61,17 @@ class TestBeforeItsStart:
         assert words_of(make_job()) == "next in line"
 
     def test_others_of_the_lane_are_ahead_whichever_check_they_are_of(self):
-        make_check(prompts=tuple(f"Question {number}?" for number in range(12)))
+        user = make_user()
+        make_check(user, prompts=tuple(f"Question {number}?" for number in range(12)))
         make_job(providers=("perplexity",))
-        job = make_job()
+        job = make_check(user).jobs.get()
 
         assert words_of(job) == "about 12 ahead"
+
+    def test_a_team_that_comes_later_has_few_of_a_large_check_ahead(self):
+        make_check(prompts=tuple(f"Question {number}?" for number in range(12)))
+
+        assert words_of(make_job()) == "about 1 ahead"
 
     def test_the_order_is_by_turn_and_then_by_number(self):
         late, early = make_job(), make_job()
@@ -157,8 +163,14 @@ class TestBeforeItsStart:
         assert "at 17:30" in told
         assert f"at 12:01, {noon + timedelta(days=1):%-d %B}" in later.words
 
-    def test_cooling_that_is_over_holds_nothing(self):
+    def test_after_the_cooling_one_call_is_tried_first(self):
         cool(minutes=-1)
+
+        assert words_of(make_job()) == "waiting: the ChatGPT key was refused; one call is tried first"
+
+    def test_a_lane_that_is_open_again_holds_nothing(self):
+        cool(minutes=-1)
+        set_lane(cooling_since=None, cooling_reason="")
 
         assert words_of(make_job()) == "next in line"
 

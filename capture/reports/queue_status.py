@@ -5,20 +5,17 @@ Quick however many jobs there ever were: nothing is counted over all rows of a t
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
-from datetime import date, datetime, timedelta
-from decimal import Decimal
+from datetime import datetime, timedelta
 from typing import Any
 
-from django.db.models import Q, Sum
-
-from capture.models import Attempt, AttemptOutcome, Charge, Team
+from capture.models import Attempt, AttemptOutcome
 from capture.models.clock import database_now
 from capture.providers import registry
 from capture.reports.backlog import Backlog, Oldest, backlog_at
 from capture.reports.crew import Crew, WorkerLine, crew_at
+from capture.reports.spend import Spend, spent_today
 from capture.reports.standings import Standing, standings
 from capture.reports.times import span
 
@@ -38,15 +35,6 @@ class Trouble:
 
     kind: str
     words: str
-
-
-@dataclass(frozen=True, slots=True)
-class Spend:
-    """US dollars of one day, by UTC."""
-
-    day: date
-    real: Decimal
-    simulated: Decimal
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,7 +77,8 @@ class QueueStatus:
     def _cooling_long(self) -> Iterable[Trouble]:
         for lane in self.lanes.values():
             cooled = self.at - lane.cooling_since if lane.cooling_since else timedelta()
-            if cooled > LONG_COOLING:
+            # Between two coolings it waits for a call to try, which there may be none of.
+            if cooled > LONG_COOLING and not lane.probing:
                 so_long = span(cooled.total_seconds())
                 yield Trouble("cooling", f"lane {lane.name} has been cooling for {so_long}: {lane.why}")
 
@@ -108,8 +97,9 @@ class QueueStatus:
             "recovered": asdict(self.crew.recovered),
             "unknown_outcomes": self.unsettled,
             "spend_today": {
-                "day": self.spend.day.isoformat(),
-                "real": str(self.spend.real),
+                "day": self.at.date().isoformat(),
+                "real": str(self.spend.amount),
+                "estimated": str(self.spend.estimated),
                 "simulated": str(self.spend.simulated),
             },
         }
@@ -124,7 +114,7 @@ def queue_status() -> QueueStatus:
         lanes=standings(),
         crew=crew_at(now),
         unsettled=unsettled()[:MOST_UNSETTLED].count(),
-        spend=_spend(now.date()),
+        spend=spent_today(),
     )
 
 
@@ -137,17 +127,6 @@ def label_of(slug: str) -> str:
 def unsettled() -> Any:
     """Attempts of which a person has to find out whether they were charged."""
     return Attempt.objects.filter(outcome=AttemptOutcome.UNKNOWN, settled__isnull=True)
-
-
-def charges_of(day: date) -> Any:
-    """The charges of a day. Their index begins with the team, so all teams are named, and none."""
-    return Charge.objects.filter(Q(team__in=list(Team.objects.values_list("pk", flat=True))) | Q(team=None), day=day)
-
-
-def _spend(day: date) -> Spend:
-    sums: defaultdict[bool, Decimal] = defaultdict(Decimal)
-    sums.update(charges_of(day).values_list("simulated").annotate(sum=Sum("amount")))
-    return Spend(day, sums[False], sums[True])
 
 
 # ---------------------------------------------------------------------------------------------------- for programs

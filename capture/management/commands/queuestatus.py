@@ -127,7 +127,7 @@ def rest(status: QueueStatus) -> Table:
     yield "recovered in 24 h", f"{recovered.jobs_taken_back} jobs; workers lost: {recovered.workers_lost}"
     yield "open after a crash", f"{recovered.crashed_open} jobs"
     yield "unknown outcomes", f"{status.unsettled}{more} not settled"
-    yield "spend today (UTC)", f"{spend.real:.2f} USD, simulated: {spend.simulated:.2f} USD"
+    yield "spend today (UTC)", f"{spend.amount:.2f} USD, simulated: {spend.simulated:.2f} USD"
 
 
 def oldest(status: QueueStatus) -> str:
