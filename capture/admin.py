@@ -31,6 +31,7 @@ from capture.models import (
     Worker,
 )
 from capture.models.jobs import JobQuerySet
+from capture.notifications import notify
 from capture.reports import check_url
 
 if TYPE_CHECKING:
@@ -335,8 +336,12 @@ class LaneAdmin(ModelAdmin):
         return False
 
     def save_model(self, request: HttpRequest, obj: Lane, form: Any, change: bool) -> None:
-        """Write what was changed and nothing else: the machine may have moved the rest since the page was made."""
+        """Write what was changed and nothing else: the machine may have moved the rest since the page was made.
+
+        It may let jobs go that were held up, so the workers are woken.
+        """
         obj.save(update_fields=form.changed_data)
+        notify()
 
 
 @admin.register(Worker)

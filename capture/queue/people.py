@@ -11,6 +11,7 @@ from capture import ledger
 from capture.models import Capture, CaptureJob, Status
 from capture.models.clock import ClockTimestamp
 from capture.models.jobs import JobQuerySet
+from capture.notifications import notify
 from capture.queue.moves import AT_ONCE, NOBODY
 
 
@@ -39,10 +40,13 @@ def requeue(jobs: JobQuerySet) -> int:
     )
     again = jobs.final().exclude(Exists(answered))
     afresh = {"attempts": 0, "unknowns": 0, "crashes": 0, "polls": 0, "finished_at": None, "reason": ""}
-    to_poll = again.filter(remote_id__isnull=False).update(
-        status=Status.WAITING, run_after=ClockTimestamp(), asked_at=ClockTimestamp(), **afresh
-    )
-    to_start = again.filter(remote_id__isnull=True).update(status=Status.PENDING, **afresh)
+    with transaction.atomic():
+        to_poll = again.filter(remote_id__isnull=False).update(
+            status=Status.WAITING, run_after=ClockTimestamp(), asked_at=ClockTimestamp(), **afresh
+        )
+        to_start = again.filter(remote_id__isnull=True).update(status=Status.PENDING, **afresh)
+        if to_start or to_poll:
+            notify()
     return to_start + to_poll
 
 
