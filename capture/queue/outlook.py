@@ -8,12 +8,11 @@ from dataclasses import dataclass
 from django.db import connection
 
 # Written out, as it is asked at every turn, and the ORM takes three times as long to write it as the server to answer.
-# Each subquery reads the first entry of a partial index: job_claimable, job_waiting, job_postponed.
+# Each minimum is the first entry of a partial index: job_claimable, job_waiting, job_postponed. (For EXISTS the planner
+# may well choose to read the table, which is bad for a lane that has nothing.)
 LOOK = """
     SELECT name, paused, cooling_until, statement_timestamp(),
-        EXISTS (
-            SELECT FROM capture_capturejob WHERE status = 'pending' AND run_after IS NULL AND lane = name
-        ),
+        (SELECT min(turn) FROM capture_capturejob WHERE status = 'pending' AND run_after IS NULL AND lane = name),
         (SELECT min(run_after) FROM capture_capturejob WHERE status = 'waiting' AND lane = name),
         (SELECT min(run_after) FROM capture_capturejob WHERE status = 'pending' AND run_after IS NOT NULL)
     FROM capture_lane
@@ -42,9 +41,9 @@ def look(names: Collection[str]) -> Outlook:
         cursor.execute(LOOK, [list(names)])
         rows = cursor.fetchall()
     ready, coming, overdue = set(), set(), False
-    for name, paused, cool, now, startable, poll, retry in rows:
+    for name, paused, cool, now, turn, poll, retry in rows:
         overdue = overdue or (retry is not None and retry <= now)
         coming |= {time - now for time in (cool, poll, retry) if time is not None and time > now}
-        if (startable and not paused) or (poll is not None and poll <= now):
+        if (turn is not None and not paused) or (poll is not None and poll <= now):
             ready.add(name)
     return Outlook(frozenset(ready), overdue, min(coming).total_seconds() if coming else None)
