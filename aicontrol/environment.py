@@ -111,18 +111,28 @@ def _within(
     raise ImproperlyConfigured(f"{name} is {value!r}; it must be {sort} from {lowest} to {highest}.")
 
 
-def postgres(name: str) -> dict[str, Any]:
+def postgres(name: str, instead: str = "") -> dict[str, Any]:
     """Return one entry of DATABASES from an address like ``postgres://user:password@host:5432/name``.
 
     The address is in no message, since it holds a password.
+
+    Arguments:
+        instead: what else the variable may be, for the message.
     """
     address, database = text(name), {}
     with contextlib.suppress(ValueError):  # such as a port that is no number
         if address.startswith(("postgres://", "postgresql://")):
             database = dict(environ.Env.db_url_config(address))
     if not database.get("NAME"):
-        raise ImproperlyConfigured(f"{name} must be like postgres://user:password@host:5432/name.")
+        raise ImproperlyConfigured(f"{name} must be {instead}like postgres://user:password@host:5432/name.")
     return database
+
+
+def switch_or_postgres(name: str, *, default: bool) -> bool | dict[str, Any]:
+    """Return whether a switch is on, or the database that it names instead."""
+    if text(name).lower() in {"", *ON, *OFF}:
+        return switch(name, default=default)
+    return postgres(name, instead="on, off, or ")
 
 
 def data_folder(checkout: Path) -> Path:

@@ -102,7 +102,11 @@ elif DATABASE_URL or DEBUG:
         "DURABLE": env.switch("AICONTROL_FSYNC", default=True),
     }
 
-for database in DATABASES.values():
+# Where workers LISTEN for new jobs: True is the database itself, False nowhere, and behind a PgBouncer in transaction
+# mode, which LISTEN does not pass, it is the address of the PostgreSQL there.
+CAPTURE_LISTEN = env.switch_or_postgres("CAPTURE_LISTEN", default=True)
+
+for database in [each for each in (*DATABASES.values(), CAPTURE_LISTEN) if isinstance(each, dict)]:
     # Pgbouncer in transaction mode hands each transaction to any connection: no cursor may outlive its transaction,
     # nor a prepared statement, of which Django makes none; and timeouts are set by role or SET LOCAL, not here.
     database["DISABLE_SERVER_SIDE_CURSORS"] = True

@@ -24,6 +24,7 @@ from django.db.models.functions import Least
 from capture.calls import Ticket
 from capture.models import Attempt, AttemptOutcome, Lane
 from capture.models.clock import ClockTimestamp, database_now
+from capture.notifications import notify
 from capture.providers.replies import ProviderError
 
 log = logging.getLogger(__name__)
@@ -64,6 +65,7 @@ def reopen(name: str, probe: Ticket) -> bool:
     waiting = Lane.objects.filter(name=name, probe=probe.token, cooling_since__isnull=False)
     opened = waiting.update(cooling_since=None, cooling_reason="", probe=None, opened_at=ClockTimestamp())
     if opened:
+        notify()
         log.info("lane %s is open again", name)
     return bool(opened)
 
@@ -71,7 +73,7 @@ def reopen(name: str, probe: Ticket) -> bool:
 def resume(names: Collection[str]) -> int:
     """Let lanes go on at once that staff had paused or that cool; says how many were held up."""
     held_up = Lane.objects.filter(Q(paused=True) | Q(cooling_since__isnull=False), name__in=names)
-    return held_up.update(
+    resumed = held_up.update(
         paused=False,
         cooling_since=None,
         cooling_until=Least("cooling_until", ClockTimestamp()),
@@ -79,6 +81,9 @@ def resume(names: Collection[str]) -> int:
         cooling_repeats=0,
         probe=None,
     )
+    if resumed:
+        notify()
+    return resumed
 
 
 def singles_out(ticket: Ticket, error: ProviderError) -> bool:

@@ -14,6 +14,7 @@ from django.db.models import Q
 from capture.models import CaptureJob, Lane, Status
 from capture.models.clock import ClockTimestamp, StatementTimestamp
 from capture.models.jobs import JobQuerySet
+from capture.notifications import notify
 from capture.providers import registry
 
 # A call that takes longer than this is parked: it holds no place, or a few such calls would stop a lane.
@@ -100,9 +101,12 @@ def _is_out(lane: str, probe: UUID | None) -> bool:
 def change(names: Collection[str], **fields: Any) -> int:
     """Write what staff have decided about lanes, and nothing else: the machine may be moving the rest.
 
-    Everything by which a person gives a lane more room or less comes through here. Says how many lanes.
+    Everything by which a person gives a lane more room or less comes through here, and wakes the workers. Says how
+    many lanes.
     """
-    return Lane.objects.filter(name__in=names).update(**fields)
+    changed = Lane.objects.filter(name__in=names).update(**fields)
+    notify()
+    return changed
 
 
 def placed() -> JobQuerySet:
@@ -127,15 +131,3 @@ def note_claim(room: Room, jobs: Sequence[CaptureJob], token: UUID) -> None:
         changes["probe"] = token
     if changes:
         Lane.objects.filter(pk=room.lane.pk).update(**changes)
-
-
-def seconds_until_open(names: Collection[str]) -> float | None:
-    """Seconds until the next of these lanes ends to cool or may start a call again; None when none is held up."""
-    held_up = Q(cooling_until__gt=StatementTimestamp()) | Q(least_seconds_between_starts__gt=0)
-    lanes = Lane.objects.filter(held_up, name__in=names, enabled=True).annotate(now=ClockTimestamp())
-    waits = [_seconds_until(time, lane.now) for lane in lanes for time in (lane.cooling_until, next_start(lane))]
-    return min((wait for wait in waits if wait > 0), default=None)
-
-
-def _seconds_until(time: datetime | None, now: datetime) -> float:
-    return 0.0 if time is None else (time - now).total_seconds()

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import Max, Q, Sum
+from django.db.models import Q, Sum
 
 from capture.calls import Ticket
 from capture.models import Attempt, AttemptOutcome, Capture, CaptureJob, Charge, Outcome
@@ -55,18 +55,18 @@ def begin_attempt(ticket: Ticket, worker: UUID, account: Account, patience: floa
     Arguments:
         patience: seconds after which the exchange is over, one way or the other.
     """
-    so_far = Attempt.objects.filter(job_id=ticket.job).exclude(pk=ticket.attempt).aggregate(last=Max("number"))["last"]
-    Attempt.objects.get_or_create(
+    numbers = dict(Attempt.objects.filter(job=ticket.job).values_list("pk", "number"))
+    if ticket.attempt in numbers:
+        return
+    Attempt.objects.create(
         pk=ticket.attempt,
-        defaults={
-            "job_id": ticket.job,
-            "number": (so_far or 0) + 1,
-            "worker": worker,
-            "base_url": account.base_url,
-            "simulated": account.simulated,
-            "started_at": ClockTimestamp(),
-            "deadline": ClockTimestamp() + timedelta(seconds=patience),
-        },
+        job_id=ticket.job,
+        number=max(numbers.values(), default=0) + 1,
+        worker=worker,
+        base_url=account.base_url,
+        simulated=account.simulated,
+        started_at=ClockTimestamp(),
+        deadline=ClockTimestamp() + timedelta(seconds=patience),
     )
 
 

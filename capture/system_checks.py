@@ -10,7 +10,7 @@ from typing import Any
 
 from django.apps import AppConfig
 from django.conf import settings
-from django.core.checks import CheckMessage, Error, register
+from django.core.checks import CheckMessage, Error, Warning, register  # noqa: A004  Django's name
 from django.core.exceptions import ImproperlyConfigured
 
 from capture import systems
@@ -44,6 +44,22 @@ def secret_key_is_set(app_configs: Sequence[AppConfig] | None, **_: Any) -> list
                 "SECRET_KEY is not set, and DEBUG is off.",
                 hint="Set SECRET_KEY to at least 50 random characters that you keep (see .env.example).",
                 id="aicontrol.E002",
+            )
+        ]
+    return []
+
+
+@register(DEPLOYMENT)
+def listens_where_it_is_notified(app_configs: Sequence[AppConfig] | None, **_: Any) -> list[CheckMessage]:
+    """A notification stays within its database; a connection pooler may know that by another name."""
+    own, database = settings.CAPTURE_LISTEN, settings.DATABASES.get("default", {})
+    if isinstance(own, dict) and own["NAME"] != database.get("NAME"):
+        return [
+            Warning(
+                "CAPTURE_LISTEN names another database than DATABASE_URL; workers would never be woken.",
+                hint="Set it to the address of the same database beside the connection pooler, or to off. "
+                "If only the pooler calls it differently, silence aicontrol.W001.",
+                id="aicontrol.W001",
             )
         ]
     return []

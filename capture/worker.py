@@ -12,7 +12,7 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from random import Random
@@ -23,11 +23,13 @@ from django.db import DataError, IntegrityError
 from django.db import Error as DatabaseTrouble
 from django.dispatch import Signal
 
-from capture import calls, cooling, database, heartbeat, lanes, ledger, queue, recovery, retry
+from capture import calls, cooling, database, heartbeat, ledger, queue, recovery, retry
 from capture.calls import Resolved, Result, Ticket
+from capture.lanes import LaneBusyError
 from capture.models import CaptureJob
 from capture.providers.base import Provider
 from capture.providers.replies import Answered, ProviderError
+from capture.queue.outlook import Outlook
 from capture.seats import Seats
 
 log = logging.getLogger(__name__)
@@ -48,13 +50,17 @@ class Stop:
     """In the mailbox: somebody wants this worker to end."""
 
 
+class Wake:
+    """In the mailbox: something may be claimable."""
+
+
 @dataclass(frozen=True, slots=True)
 class Pace:
     """How a worker spends its time.
 
     Arguments:
         seats: calls at once.
-        poll: seconds between looks into the queue when nothing else happens.
+        poll: most seconds between looks into the queue when nothing else happens.
         grace: seconds that a stopping worker gives the exchanges in flight.
         exchange: seconds of one HTTP exchange, unless its system takes longer.
         drain: end once no job is open.
@@ -132,9 +138,7 @@ class Worker:
         if self.stopping:
             self.hand_back()
             return
-        queue.promote_due()
         self.fill_seats()
-        self._until_due = queue.seconds_until_due(self._lanes()) if self._free() else None
         self._drained = self._pace.drain and not self._in_hand() and not self._anything_open()
 
     def _anything_open(self) -> bool:
@@ -151,16 +155,22 @@ class Worker:
             match message:
                 case Stop():
                     self._begin_to_stop()
+                case Wake():
+                    pass  # that it ends the waiting is all
                 case Resolved():
                     self._resolved.append(message)
                 case Result():
                     self.seats.is_back(message.ticket)
                     self._results.append(message)
 
+    def wake(self) -> None:
+        """Have the loop look into the queue now. May be called by any thread, and costs next to nothing."""
+        self.seats.mailbox.put(Wake())
+
     def _patience(self) -> float:
         """Seconds to wait when nothing arrives: until a look into the queue, a due time, a beat, or the end."""
         now = time.monotonic()
-        poll = self._pace.poll * self._random.uniform(0.75, 1.25)
+        poll = self._pace.poll * self._random.uniform(0.75, 1.0)
         times = [poll, self._next_beat - now, self._until_due, self._crowded or None]
         times = times if self._pause is None else [self._pause]
         times += [self.seats.next_deadline(), self._stop_at - now if self._stop_at is not None else None]
@@ -214,22 +224,31 @@ class Worker:
         """Claim for the free seats and seat what was claimed; says whether anything was seated."""
         before = self.busy()
         self._seat_claimed()
-        crowded = [lane for lane, share in self._shares() if not self._claim(lane, share)]
-        self._seat_claimed()
+        crowded = [lane for lane, share in self._shares(self._ready()) if not self._claim(lane, share)]
         self._crowded = min(max(2 * self._crowded, CROWDED_PAUSE), LONGEST_CROWDED_PAUSE) if crowded else 0.0
         return self.busy() > before
 
     def _claim(self, lane: str, share: int) -> bool:
-        """Claim for so many seats; says whether the lane could be looked into."""
+        """Claim and seat as many as that; says whether the lane could be looked into."""
         try:
             self._claimed += queue.claim(lane, self.id, self._slugs(lane), share, crashed=not self._holds_crashed())
-        except lanes.LaneBusyError:
+        except LaneBusyError:
             return False
+        self._seat_claimed()
         return True
 
-    def _shares(self) -> Iterator[tuple[str, int]]:
-        """Deal the free seats to the lanes: first to each alike, then what is left to those that could take more."""
+    def _ready(self) -> list[str]:
+        """The lanes with something to do, and, beside it, when there will be more. Without a free seat, nobody asks."""
         lanes = self._lanes()
+        outlook = queue.look(lanes) if self._free() else Outlook()
+        if outlook.overdue:
+            queue.promote_due()
+            outlook = queue.look(lanes)
+        self._until_due = outlook.until_due
+        return [lane for lane in lanes if lane in outlook.ready]
+
+    def _shares(self, lanes: Sequence[str]) -> Iterator[tuple[str, int]]:
+        """Deal the free seats to the lanes: first to each alike, then what is left to those that could take more."""
         hungry = []
         for place, lane in enumerate(lanes):
             share = self._free() // (len(lanes) - place) or min(1, self._free())

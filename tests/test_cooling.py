@@ -265,5 +265,5 @@ def test_a_lane_that_goes_on_by_hand_remembers_no_repeats():
 def test_the_loop_knows_when_a_lane_ends_to_cool():
     cooling.throttle("openai", told_to_wait(20), 0.1)
 
-    assert queue.seconds_until_due(["openai"]) == pytest.approx(20, abs=1)
-    assert queue.seconds_until_due(["perplexity"]) is None
+    assert queue.look(["openai"]).until_due == pytest.approx(20, abs=1)
+    assert queue.look(["perplexity"]).until_due is None

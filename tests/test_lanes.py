@@ -100,7 +100,7 @@ def test_the_loop_knows_when_the_next_start_is_allowed():
     make_check(prompts=prompts(2))
     claim()
 
-    assert lanes.seconds_until_open(["openai"]) == pytest.approx(10, abs=2)
+    assert queue.look(["openai"]).until_due == pytest.approx(10, abs=2)
 
 
 def test_a_call_that_takes_long_gives_its_place_to_another():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from random import Random
 from typing import Any
 
@@ -431,8 +432,8 @@ def test_an_answer_that_cannot_be_written_counts_as_a_charge_and_its_call_stays_
 def test_fault_9_no_trouble_of_the_database_ends_the_loop(monkeypatch, trouble):
     job = make_job()
     worker = make_worker(drain=True)
-    promote, troubles = queue.promote_due, [trouble, trouble]
-    monkeypatch.setattr(queue, "promote_due", lambda: _raise(troubles.pop()) if troubles else promote())
+    look, troubles = queue.look, [trouble, trouble]
+    monkeypatch.setattr(queue, "look", lambda lanes: _raise(troubles.pop()) if troubles else look(lanes))
 
     assert worker.run()
 
@@ -451,6 +452,74 @@ def test_an_error_of_our_own_in_the_loop_still_hands_back_what_is_in_hand(monkey
 
 def test_the_usual_grace_is_longer_than_the_usual_exchange(settings):
     assert settings.CAPTURE_GRACE > settings.CAPTURE_EXCHANGE_DEADLINE
+
+
+def test_a_wake_up_that_finds_nothing_costs_one_statement(django_assert_num_queries):
+    worker = make_worker()
+
+    with django_assert_num_queries(1):
+        assert not worker.fill_seats()
+
+
+def test_without_a_free_seat_nobody_asks_what_there_is_to_do(django_assert_num_queries):
+    make_check(prompts=("a?", "b?"))
+    script = Scripted()
+    script.gate.clear()
+    worker = make_worker(script=script, seats=1)
+    assert worker.fill_seats()
+
+    with django_assert_num_queries(0):
+        assert not worker.fill_seats()
+    script.gate.set()
+
+
+def test_a_wake_up_ends_the_waiting_and_many_end_one():
+    worker = Worker({}, Pace(1, poll=3_600, grace=5, exchange=45), LIMITS)
+    worker.register()
+    worker.beat()
+    for _ in range(100):
+        worker.wake()
+    began = time.monotonic()
+
+    worker.wait()
+
+    assert time.monotonic() - began < heartbeat.INTERVAL / 2
+    assert worker.seats.mailbox.empty()
+    worker.seats.close(wait=True)
+
+
+def test_a_wake_up_between_two_looks_is_not_lost():
+    """It arrives while the loop is busy, after it has looked."""
+    worker = make_worker()
+    assert not worker.fill_seats()
+    job = make_job()
+    worker.wake()
+
+    worker.wait()
+    worker.fill_seats()
+
+    assert fresh(job).status != Status.PENDING
+
+
+def test_looks_are_never_further_apart_than_said():
+    worker = make_worker()
+    worker.register()
+    worker.beat()
+
+    waits = [worker._patience() for _ in range(100)]
+
+    assert 0.03 < min(waits) < max(waits) <= 0.05
+
+
+def test_a_job_that_was_put_off_is_started_once_its_time_has_come():
+    job = make_job()
+    script = Scripted()
+    worker = make_worker(script=script)
+    CaptureJob.objects.update(run_after="2000-01-01T00:00Z")
+
+    worker.fill_seats()
+
+    assert fresh(job).status != Status.PENDING
 
 
 def test_beats_are_some_seconds_apart():

@@ -29,9 +29,10 @@ Lock order: team, lane, worker, check, job, attempt, capture; ids sorted.
 """
 
 from capture.queue.claims import claim, release, release_strays
-from capture.queue.entry import enqueue, promote_due, seconds_until_due
+from capture.queue.entry import enqueue, promote_due
 from capture.queue.forsaken import take_back
 from capture.queue.held import ask_again, complete, fail, put_back, start, wait
+from capture.queue.outlook import look
 from capture.queue.people import cancel, requeue
 
 __all__ = [
@@ -41,12 +42,12 @@ __all__ = [
     "complete",
     "enqueue",
     "fail",
+    "look",
     "promote_due",
     "put_back",
     "release",
     "release_strays",
     "requeue",
-    "seconds_until_due",
     "start",
     "take_back",
     "wait",

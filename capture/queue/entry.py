@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
 from django.db import transaction
-from django.db.models import Min
 
-from capture import budgets, lanes, systems, turns
+from capture import budgets, systems, turns
 from capture.models import Brand, CaptureJob, Check, Prompt, Team
 from capture.models.brands import remember_competitors
-from capture.models.clock import StatementTimestamp, database_now
+from capture.notifications import notify
 from capture.orders import Order
 from capture.providers import registry
 from capture.queue.moves import AT_ONCE
@@ -46,6 +45,7 @@ def enqueue(
         if created:
             prompts = Prompt.objects.bulk_create(_prompts(order, check))
             jobs = CaptureJob.objects.bulk_create(_jobs(order, check, prompts, estimates), batch_size=AT_ONCE)
+            notify()
     if created:
         log.info("check %s: jobs enqueued: %s", check.uuid, len(jobs))
     return check, created
@@ -122,13 +122,3 @@ def promote_due() -> int:
         for job in jobs:
             job.turn, job.run_after = dealt.deal(job.team_id, job.lane), None
         return CaptureJob.objects.bulk_update(jobs, ["turn", "run_after"])
-
-
-def seconds_until_due(names: Collection[str]) -> float | None:
-    """Seconds until the next postponed job, poll or opening of these lanes is due; None when none is to come."""
-    coming = CaptureJob.objects.filter(run_after__gt=StatementTimestamp())
-    waiting = coming.waiting().filter(lane__in=names).aggregate(at=Min("run_after"))["at"]
-    postponed = coming.pending().aggregate(at=Min("run_after"))["at"]
-    nearest = min((at for at in (waiting, postponed) if at is not None), default=None)
-    due = None if nearest is None else max(0.0, (nearest - database_now()).total_seconds())
-    return min((wait for wait in (due, lanes.seconds_until_open(names)) if wait is not None), default=None)

@@ -16,6 +16,7 @@ from capture import ledger, turns
 from capture.calls import Ticket
 from capture.models import Capture, CaptureJob, Outcome, Status
 from capture.models.clock import ClockTimestamp
+from capture.notifications import notify
 from capture.providers.base import Account
 from capture.providers.replies import FinalReply, ProviderError
 from capture.queue.moves import NOBODY, told
@@ -182,5 +183,6 @@ def take_up(job: int) -> bool:
     )
     if taken:
         ledger.reopen(call)
+        notify()
         log.info("job %s: looks after call %s of an earlier attempt", job, call.remote_id)
     return bool(taken)

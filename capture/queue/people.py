@@ -12,6 +12,7 @@ from capture import ledger, turns
 from capture.models import Capture, CaptureJob, Lane, Status
 from capture.models.clock import ClockTimestamp
 from capture.models.jobs import JobQuerySet
+from capture.notifications import notify
 from capture.queue.moves import AT_ONCE, NOBODY
 from capture.turns import Turns
 
@@ -44,7 +45,10 @@ def requeue(jobs: JobQuerySet) -> int:
     to_poll = again.filter(remote_id__isnull=False).update(
         status=Status.WAITING, run_after=ClockTimestamp(), asked_at=ClockTimestamp(), **afresh
     )
-    return to_poll + _start_again(again.filter(remote_id__isnull=True), afresh)
+    count = to_poll + _start_again(again.filter(remote_id__isnull=True), afresh)
+    if count:
+        notify()
+    return count
 
 
 def _start_again(jobs: JobQuerySet, afresh: Mapping[str, Any]) -> int:

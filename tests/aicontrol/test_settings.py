@@ -139,6 +139,9 @@ def test_production_settings_pass_the_deployment_check(run_python):
         ("DATABASE_URL", "mysql://someone:hidden@host/name"),
         ("DATABASE_URL", "postgres://someone:hidden@host:port/name"),
         ("DATABASE_URL", "hidden"),
+        ("CAPTURE_LISTEN", "perhaps"),
+        ("CAPTURE_LISTEN", "mysql://someone:hidden@host/name"),
+        ("CAPTURE_LISTEN", "postgres://someone:hidden@host:port/name"),
         ("SECURE_PROXY_SSL_HEADER", "HTTP_X_FORWARDED_PROTO"),
         ("SECRET_KEY_FILE", "/not/there"),
         ("LOG_LEVEL", "LOUD"),
@@ -196,6 +199,32 @@ def test_a_server_does_not_read_what_a_demo_left(settings_of, tmp_path):
     (tmp_path / "data" / "demo.env").write_text("SIMULATOR_URL=demo\n")
 
     assert settings_of(["SIMULATOR_URL"], **PRODUCTION) == [""]
+
+
+@pytest.mark.parametrize(("value", "listens"), [("", True), ("on", True), ("off", False)])
+def test_workers_listen_at_the_database_itself_unless_something_else_is_said(settings_of, value, listens):
+    assert settings_of(["CAPTURE_LISTEN"], CAPTURE_LISTEN=value) == [listens]
+
+
+def test_workers_can_listen_at_an_address_of_its_own_that_is_hidden_on_error_pages(settings_of):
+    address = "postgres://someone:hidden@db.example:5433/name?sslmode=require"
+
+    own, main = settings_of(["CAPTURE_LISTEN", "DATABASES"], **PRODUCTION | {"CAPTURE_LISTEN": address})
+
+    assert (own["HOST"], own["PORT"], own["NAME"], own["PASSWORD"]) == ("db.example", 5433, "name", "hidden")
+    assert own["OPTIONS"] == main["default"]["OPTIONS"] | {"sslmode": "require"}
+    assert "hidden" not in str(SafeExceptionReporterFilter().cleanse_setting("CAPTURE_LISTEN", own))
+
+
+@pytest.mark.parametrize(
+    ("listen", "warned"), [("postgres://someone:hidden@db.example/another", True), (DATABASE, False), ("off", False)]
+)
+def test_listening_at_another_database_is_warned_of(run_python, listen, warned):
+    result = run_python("manage.py", "check", **PRODUCTION | {"CAPTURE_LISTEN": listen})
+
+    assert result.returncode == 0
+    assert ("aicontrol.W001" in result.stderr) is warned
+    assert "hidden" not in result.stderr
 
 
 def test_a_secret_can_come_from_a_file(settings_of, tmp_path):

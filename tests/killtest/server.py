@@ -23,7 +23,7 @@ from aicontrol.embedded.postmaster import PidFile
 from aicontrol.embedded.server import DATABASE, EmbeddedServer
 from tests.killtest.plan import Interruption
 
-WORKERS = "aicontrol worker"  # as they call themselves in pg_stat_activity
+WORKERS = "aicontrol worker%"  # as they and their listeners call themselves in pg_stat_activity
 
 SIGNALS = {
     Interruption.TIDY_RESTART: signal.SIGINT,
@@ -72,7 +72,8 @@ class Server:
             # A pooler may serve this very query by a session that still has a worker's name.
             connection.execute(
                 "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
-                " WHERE application_name = %s AND datname = %s AND pid <> pg_backend_pid() ORDER BY random() LIMIT 1",
+                " WHERE application_name LIKE %s AND datname = %s AND pid <> pg_backend_pid()"
+                " ORDER BY random() LIMIT 1",
                 [WORKERS, self._database],
             )
 
@@ -82,7 +83,7 @@ class Server:
             idle_too = not _is_pooled(connection)
             row = connection.execute(
                 "SELECT count(*) FROM pg_stat_activity"
-                " WHERE application_name = %s AND datname = %s AND pid <> pg_backend_pid()"
+                " WHERE application_name LIKE %s AND datname = %s AND pid <> pg_backend_pid()"
                 " AND (%s OR state <> 'idle')",
                 [WORKERS, self._database, idle_too],
             ).fetchone()

@@ -14,6 +14,7 @@ from capture.models import Attempt, Capture, Status
 from tests.factories import make_check
 from tests.process.pooler import PROGRAM, pgbouncer
 from tests.process.running import ROOT, environment, simulator, until, worker
+from tests.process.test_wakeup import SOON, WITHOUT_BEATS, assert_two_are_picked_up
 
 pytestmark = [
     pytest.mark.slow,
@@ -45,6 +46,37 @@ def test_fault_14_nothing_is_lost_or_doubled_by_kills_behind_a_pooler(tmp_path):
         )
 
     assert result.returncode == 0, result.stdout + result.stderr
+
+
+def test_fault_14_a_worker_behind_a_pooler_says_that_listen_does_not_pass_it_and_polls(tmp_path):
+    lanes.make_missing()
+    log = tmp_path / "log"
+
+    with ExitStack() as stack:
+        system = stack.enter_context(simulator("--speed", "1000"))
+        address = stack.enter_context(pgbouncer(tmp_path, size=2))
+        stack.enter_context(worker(log=log, SIMULATOR_URL=system.url, DATABASE_URL=address))
+        until(lambda: b"LISTEN does not pass a connection pooler" in log.read_bytes())
+        check = make_check(prompts=PROMPTS[:2])
+
+        until(lambda: Capture.objects.answered().filter(of_check=check).count() == 2)
+
+    assert b"cannot be used" not in log.read_bytes()
+
+
+def test_fault_14_a_worker_behind_a_pooler_is_woken_over_an_address_beside_it(tmp_path):
+    lanes.make_missing()
+    log = tmp_path / "log"
+    beside = environment()["DATABASE_URL"]
+
+    with ExitStack() as stack:
+        system = stack.enter_context(simulator("--speed", "1000"))
+        address = stack.enter_context(pgbouncer(tmp_path, size=2))
+        variables = {"SIMULATOR_URL": system.url, "DATABASE_URL": address, "CAPTURE_LISTEN": beside}
+        stack.enter_context(worker("--poll", "30", log=log, program=("-c", WITHOUT_BEATS), **variables))
+        until(lambda: b"listening for new jobs" in log.read_bytes())
+
+        assert_two_are_picked_up(system, within=SOON)
 
 
 def test_fault_14_workers_share_few_connections_through_a_pooler(tmp_path):

@@ -5,13 +5,16 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from typing import Any
 
 from django.conf import settings
 from django.core.management.base import BaseCommand
 from django.db import connection
 
-from capture import retry, systems
+from capture import notifications, retry, systems
+from capture.listener import Listener
 from capture.worker import Pace, Worker
 
 
@@ -29,6 +32,23 @@ def seconds(value: str) -> float:
     if not 0 <= number <= 3600:
         raise argparse.ArgumentTypeError("must be from 0 to 3600 seconds")
     return number
+
+
+@contextmanager
+def listening(worker: Worker) -> Iterator[None]:
+    """Have the worker woken when something is enqueued, unless CAPTURE_LISTEN is off."""
+    if not settings.CAPTURE_LISTEN:
+        yield
+        return
+    with closing(
+        Listener(
+            notifications.listening_parameters,
+            notifications.CHANNEL,
+            worker.wake,
+            direct=isinstance(settings.CAPTURE_LISTEN, dict),
+        )
+    ):
+        yield
 
 
 class Command(BaseCommand):
@@ -60,7 +80,9 @@ class Command(BaseCommand):
         )
         worker = Worker(systems.configured(), pace, limits)
         worker.stop_on_signals()
-        if not worker.run():
+        with listening(worker):
+            tidy = worker.run()
+        if not tidy:
             sys.stderr.flush()
             # Seats that still wait for a reply would hold up a usual exit.
             os._exit(1)
