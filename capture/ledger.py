@@ -103,6 +103,18 @@ def has_replied(attempt: UUID) -> bool:
     return Attempt.objects.filter(pk=attempt, outcome=AttemptOutcome.REPLIED).exists()
 
 
+def unknowns(job: int) -> int:
+    """How many start calls have an outcome that nobody knows, of those since the job was last asked for.
+
+    Those are as many as it has attempts now, and its latest: numbers go on when it is asked for again.
+    """
+    tries = Attempt.objects.filter(job=job).aggregate(last=Max("number"), now=Max("job__attempts"))
+    if tries["last"] is None:
+        return 0
+    latest = Attempt.objects.filter(job=job, number__gt=tries["last"] - tries["now"])
+    return latest.filter(outcome=AttemptOutcome.UNKNOWN).count()
+
+
 def live_call(job: int) -> Attempt | None:
     """The oldest attempt that was given up and whose call has turned out to be live."""
     return Attempt.objects.filter(job=job, live=True, ended_at__isnull=False).order_by("number").first()
