@@ -8,7 +8,7 @@ from decimal import Decimal
 import pytest
 from django.db import OperationalError
 
-from capture import heartbeat, processes, queue, recovery
+from capture import heartbeat, ledger, processes, queue, recovery
 from capture.models import Attempt, AttemptOutcome, Capture, CaptureJob, Charge, Lane, Outcome, Status, Worker
 from capture.models.clock import ClockTimestamp
 from capture.processes import Place
@@ -362,15 +362,14 @@ def test_a_recovery_that_is_rolled_back_says_nothing(monkeypatch, caplog):
     queue.claim("openai", worker, ["chatgpt"], 2)
     die(worker)
     recovery.give_up_the_dead()
-    take_up, calls = forsaken.take_up, []
+    calls = []
 
     def break_at_the_second_job(job):
         calls.append(job)
         if len(calls) == 2:
             raise OperationalError("server closed the connection unexpectedly")
-        return take_up(job)
 
-    monkeypatch.setattr(forsaken, "take_up", break_at_the_second_job)
+    monkeypatch.setattr(ledger, "open_attempt", break_at_the_second_job)
     with pytest.raises(OperationalError):
         queue.take_back(LIMITS)
     assert "taken back" not in caplog.text

@@ -114,9 +114,7 @@ def fail(ticket: Ticket, error: ProviderError, *, live: bool = False) -> bool:
 def _end_by_error(ticket: Ticket, error: ProviderError, into: Mapping[str, Any], *, live: bool = False) -> bool:
     """An attempt is over by an error, and its job goes elsewhere; a late error closes its attempt and no more."""
     with transaction.atomic():
-        moved = _move(
-            ticket, remote_id=ticket.remote_id if live else None, reason=error.reason, **into, **NOBODY
-        )
+        moved = _move(ticket, remote_id=ticket.remote_id if live else None, reason=error.reason, **into, **NOBODY)
         job = _locked(ticket.job)
         if job is None:
             return moved
