@@ -8,7 +8,7 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -73,10 +73,19 @@ def environment(**variables: str) -> dict[str, str]:
     }
 
 
+MANAGE = (sys.executable, "manage.py")
+
+
 @contextmanager
-def worker(*arguments: str, log: Path, **variables: str) -> Iterator[subprocess.Popen[bytes]]:
-    """A running `runworkers`, whose output goes to a file; killed when the test is over."""
-    command = [sys.executable, "manage.py", "runworkers", "--poll", "0.1", *arguments]
+def worker(
+    *arguments: str, log: Path, program: Sequence[str] = MANAGE, **variables: str
+) -> Iterator[subprocess.Popen[bytes]]:
+    """A running `runworkers`, whose output goes to a file; killed when the test is over.
+
+    Arguments:
+        program: what runs `manage.py`.
+    """
+    command = [*program, "runworkers", "--poll", "0.1", *arguments]
     with (
         log.open("ab") as output,
         subprocess.Popen(command, cwd=ROOT, env=environment(**variables), stdout=output, stderr=output) as process,
