@@ -80,7 +80,7 @@ def test_two_teams_may_send_the_same_form():
     assert make_check(nonce="n") != make_check(nonce="n")
 
 
-def test_names_are_frozen_in_the_check():
+def test_fault_33_names_are_frozen_in_the_check():
     check = make_check(brand="Northwind", competitors=("Contoso", "Fabrikam"))
 
     check.brand.name = "Southwind"

@@ -16,7 +16,21 @@ from django.db import connection, transaction
 from capture import lanes, queue
 from capture.models import CaptureJob, Check, Lane, Membership, Team
 from capture.queue import claims
-from tests.factories import claim, make_check, make_job, make_order, make_team, make_user, start_one, stranger
+from capture.reports import board_of
+from tests.factories import (
+    ACCOUNT,
+    PATIENCE,
+    WORKER,
+    answer,
+    claim,
+    make_check,
+    make_job,
+    make_order,
+    make_team,
+    make_user,
+    start_one,
+    stranger,
+)
 from tests.process.running import until
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -30,7 +44,7 @@ def _lanes():
 @pytest.fixture
 def elsewhere():
     """Run something in a session of its own: a thread, since Django gives each its own connection."""
-    with ThreadPoolExecutor(8) as pool:
+    with ThreadPoolExecutor(16) as pool:
 
         def run(function: Callable[[], Any]) -> Future[Any]:
             def and_close() -> Any:
@@ -65,7 +79,7 @@ def held_open(elsewhere, work):
         future.result(30)
 
 
-def _waiting_sessions():
+def waiting_sessions():
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
@@ -83,7 +97,7 @@ def test_fault_20_two_claimers_at_once_keep_to_the_limit_of_the_lane(elsewhere):
 
     with held_open(elsewhere, lambda: claim(seats=2)) as first:
         second = elsewhere(lambda: claim(worker=stranger()))
-        until(_waiting_sessions)
+        until(waiting_sessions)
 
     assert len(first.result()) == 2
     assert len(second.result(30)) == 1
@@ -139,7 +153,7 @@ def test_a_slow_counter_cannot_see_less_than_what_was_committed_before_its_lock(
 
     with held_open(elsewhere, lambda: lanes.lock("openai")):
         claimers = [elsewhere(lambda: claim(seats=3, worker=stranger())) for _ in range(6)]
-        until(lambda: _waiting_sessions() == 6)
+        until(lambda: waiting_sessions() == 6)
 
     assert sum(len(claimer.result(30)) for claimer in claimers) == 3
 
@@ -152,7 +166,7 @@ def test_fault_19_a_double_click_makes_one_check(elsewhere):
 
     with held_open(elsewhere, lambda: queue.enqueue(order, team, user, estimates)) as first:
         second = elsewhere(lambda: queue.enqueue(order, team, user, estimates))
-        until(_waiting_sessions)
+        until(waiting_sessions)
 
     (check, new), (same, new_again) = first.result(), second.result(30)
     assert (new, new_again) == (True, False)
@@ -160,12 +174,25 @@ def test_fault_19_a_double_click_makes_one_check(elsewhere):
     assert CaptureJob.objects.count() == 5
 
 
+def test_fault_22_two_last_jobs_that_finish_at_once_do_not_miss_each_other(elsewhere, simulated):
+    check = make_check(prompts=prompts(2))
+    first, second = claim(seats=2)
+    for ticket in (first, second):
+        queue.start(ticket, WORKER, ACCOUNT, PATIENCE)
+
+    with held_open(elsewhere, lambda: queue.complete(first, answer())):
+        assert queue.complete(second, answer())
+        assert board_of(check).open == 1
+
+    assert board_of(check).open == 0
+
+
 def test_two_first_requests_of_a_user_make_one_team(elsewhere):
     user = make_user()
 
     with held_open(elsewhere, lambda: Team.objects.of(user)) as first:
         second = elsewhere(lambda: Team.objects.of(user))
-        until(_waiting_sessions)
+        until(waiting_sessions)
 
     assert first.result() == second.result(30)
     assert Membership.objects.count() == 1
@@ -176,7 +203,7 @@ def test_a_job_that_is_cancelled_while_it_is_being_started_is_one_or_the_other(e
 
     with held_open(elsewhere, lambda: start_one(job)):
         cancel = elsewhere(lambda: queue.cancel(CaptureJob.objects.filter(pk=job.pk)))
-        until(_waiting_sessions)
+        until(waiting_sessions)
 
     assert cancel.result(30) == 0
     assert CaptureJob.objects.get().status == "running"

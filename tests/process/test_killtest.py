@@ -28,7 +28,7 @@ DEAD = "00000000-0000-4000-8000-00000000000d"
 
 @pytest.mark.slow
 @pytest.mark.timeout(300)
-def test_20_kills_and_a_database_crash_lose_nothing_and_double_nothing(tmp_path):
+def test_fault_1_20_kills_and_a_database_crash_lose_nothing_and_double_nothing(tmp_path):
     command = [sys.executable, "-m", "tests.killtest", "--kills", "20", "--workers", "3", "--database-crashes", "1"]
     environment = os.environ | {"AICONTROL_DATA": str(tmp_path / "data"), "AICONTROL_FSYNC": "off"}
 
