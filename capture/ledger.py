@@ -103,6 +103,21 @@ def has_replied(attempt: UUID) -> bool:
     return Attempt.objects.filter(pk=attempt, outcome=AttemptOutcome.REPLIED).exists()
 
 
+def unknowns(job: int) -> int:
+    """How many start calls have an outcome that nobody knows, of those since the job was last asked for.
+
+    Those are its latest, as many as it has spent now: numbers go on when it is asked for again.
+    """
+    spent: int = CaptureJob.objects.values_list("attempts", flat=True).get(pk=job)
+    latest = Attempt.objects.filter(job=job, spent=True).order_by("-number").values_list("outcome", flat=True)
+    return list(latest[:spent]).count(AttemptOutcome.UNKNOWN)
+
+
+def spare(attempt: UUID) -> None:
+    """The account was the trouble: this start call does not count among those that its job may use up."""
+    Attempt.objects.filter(pk=attempt).update(spent=False)
+
+
 def live_call(job: int) -> Attempt | None:
     """The oldest attempt that was given up and whose call has turned out to be live."""
     return Attempt.objects.filter(job=job, live=True, ended_at__isnull=False).order_by("number").first()

@@ -132,9 +132,9 @@ class Worker:
         """All that there is to do now."""
         self.register()
         self.watch_seats()
+        self.beat()  # before anything is recorded: a result that cannot be written must not keep the worker from it
         self.record()
         self.settle_sources()
-        self.beat()
         if self.stopping:
             self.hand_back()
             return
@@ -205,7 +205,8 @@ class Worker:
         if pulse.lost:
             self._begin_anew()
             return False
-        queue.release_strays(self.id, {ticket.token for ticket in (*self._claimed, *self.seats.taken)})
+        unrecorded = [result.ticket for result in self._results]  # some may have lost their seat, as they hung
+        queue.release_strays(self.id, {ticket.token for ticket in (*self._claimed, *self.seats.taken, *unrecorded)})
         recovery.recover(self.limits, but=self.id, steady=pulse.steady)
         self._next_beat = time.monotonic() + heartbeat.INTERVAL
         return True

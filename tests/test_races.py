@@ -17,8 +17,13 @@ from capture import budgets, lanes, queue
 from capture.budgets import OverBudgetError
 from capture.models import Brand, CaptureJob, Charge, Check, Lane, Membership, Team
 from capture.queue import claims
+from capture.reports import board_of
 from tests.factories import (
+    ACCOUNT,
     ESTIMATES,
+    PATIENCE,
+    WORKER,
+    answer,
     claim,
     complete_one,
     make_check,
@@ -42,7 +47,7 @@ def _lanes():
 @pytest.fixture
 def elsewhere():
     """Run something in a session of its own: a thread, since Django gives each its own connection."""
-    with ThreadPoolExecutor(8) as pool:
+    with ThreadPoolExecutor(16) as pool:
 
         def run(function: Callable[[], Any]) -> Future[Any]:
             def and_close() -> Any:
@@ -77,7 +82,7 @@ def held_open(elsewhere, work):
         future.result(30)
 
 
-def _waiting_sessions():
+def waiting_sessions():
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
@@ -176,7 +181,7 @@ def test_fault_19_a_double_click_makes_one_check(elsewhere):
 
     with held_open(elsewhere, lambda: queue.enqueue(order, team, user, estimates)) as first:
         second = elsewhere(lambda: queue.enqueue(order, team, user, estimates))
-        until(_waiting_sessions)
+        until(waiting_sessions)
 
     (check, new), (same, new_again) = first.result(), second.result(30)
     assert (new, new_again) == (True, False)
@@ -184,12 +189,25 @@ def test_fault_19_a_double_click_makes_one_check(elsewhere):
     assert CaptureJob.objects.count() == 5
 
 
+def test_fault_22_two_last_jobs_that_finish_at_once_do_not_miss_each_other(elsewhere, simulated):
+    check = make_check(prompts=prompts(2))
+    first, second = claim(seats=2)
+    for ticket in (first, second):
+        queue.start(ticket, WORKER, ACCOUNT, PATIENCE)
+
+    with held_open(elsewhere, lambda: queue.complete(first, answer())):
+        assert queue.complete(second, answer())
+        assert board_of(check).open == 1
+
+    assert board_of(check).open == 0
+
+
 def test_two_first_requests_of_a_user_make_one_team(elsewhere):
     user = make_user()
 
     with held_open(elsewhere, lambda: Team.objects.of(user)) as first:
         second = elsewhere(lambda: Team.objects.of(user))
-        until(_waiting_sessions)
+        until(waiting_sessions)
 
     assert first.result() == second.result(30)
     assert Membership.objects.count() == 1
@@ -200,7 +218,7 @@ def test_a_job_that_is_cancelled_while_it_is_being_started_is_one_or_the_other(e
 
     with held_open(elsewhere, lambda: start_one(job)):
         cancel = elsewhere(lambda: queue.cancel(CaptureJob.objects.filter(pk=job.pk)))
-        until(_waiting_sessions)
+        until(waiting_sessions)
 
     assert cancel.result(30) == 0
     assert CaptureJob.objects.get().status == "running"
@@ -217,7 +235,7 @@ def poor(only_chatgpt):
 def test_two_checks_at_once_do_not_both_squeeze_into_a_budget(elsewhere, poor):
     with held_open(elsewhere, lambda: make_check(poor, prompts=prompts(2))) as first:
         second = elsewhere(lambda: make_check(poor, brand="Contoso", prompts=prompts(2)))
-        until(_waiting_sessions)
+        until(waiting_sessions)
 
     refusal = second.exception(30)
     assert isinstance(refusal, OverBudgetError)
@@ -236,7 +254,7 @@ def test_a_check_and_jobs_that_are_asked_again_do_not_both_squeeze_into_a_budget
 
     with held_open(elsewhere, ask_again) as first:
         second = elsewhere(lambda: make_check(poor, prompts=prompts(2)))
-        until(_waiting_sessions)
+        until(waiting_sessions)
 
     assert first.result() == 2
     assert isinstance(second.exception(30), OverBudgetError)
@@ -250,7 +268,7 @@ def test_a_double_click_on_the_last_of_a_budget_makes_one_check(elsewhere, poor)
 
     with held_open(elsewhere, enqueue) as first:
         second = elsewhere(enqueue)
-        until(_waiting_sessions)
+        until(waiting_sessions)
 
     assert first.result()[0] == second.result(30)[0] == Check.objects.get()
 

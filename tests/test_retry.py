@@ -88,14 +88,14 @@ def test_the_last_attempt_gives_up():
     assert decide_on(error, attempts=5) == GiveUp(error)
 
 
-def test_an_unknown_outcome_is_asked_again_once_only():
+def test_fault_29_an_unknown_outcome_is_asked_again_once_only():
     error = trouble(maybe_charged=True)
 
     assert isinstance(decide_on(error), AskAgain)
     assert decide_on(error, attempts=2, unknowns=1) == GiveUp(error)
 
 
-def test_no_error_on_a_poll_gives_the_call_up():
+def test_fault_13_no_error_on_a_poll_gives_the_call_up():
     for error in (trouble(), trouble(Kind.FATAL), trouble(Kind.FATAL, scope=Scope.KEY), trouble(maybe_charged=True)):
         decision = decide_on(error, remote_id="resp_1", attempts=5, unknowns=1, polls=4, age=20)
 
@@ -112,7 +112,7 @@ def test_a_call_that_its_system_ended_spends_the_attempt():
     assert decide_on(error, remote_id="resp_1", attempts=5) == GiveUp(error)
 
 
-def test_a_live_call_is_given_up_after_a_day_and_stays_live():
+def test_fault_30_a_live_call_is_given_up_after_a_day_and_stays_live():
     decision = decide_on(Pending("resp_1"), remote_id="resp_1", age=86_400.0, polls=300)
 
     assert isinstance(decision, GiveUp)

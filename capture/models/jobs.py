@@ -220,6 +220,7 @@ class Attempt(models.Model):
     outcome = models.CharField(max_length=7, choices=AttemptOutcome, default=AttemptOutcome.OPEN)
     reason = CleanCharField(max_length=60, blank=True, default="")
     error = CleanTextField(most=2000, blank=True, default="")
+    spent = models.BooleanField(default=True, help_text="it counts among those that its job may use up")
     settled = models.BooleanField(null=True, help_text="what a person found out of an unknown outcome: charged or not")
 
     class Meta:

@@ -107,7 +107,15 @@ def release(ticket: Ticket) -> bool:
         ):
             ledger.withdraw_attempt(ticket.attempt)
             return True
-        return _hand_back(mine) > 0
+        return _hand_back(mine) > 0 or _is_back(ticket)
+
+
+def _is_back(ticket: Ticket) -> bool:
+    """Whether the job stands as its release leaves it, since the reply to that COMMIT was lost."""
+    job = CaptureJob.objects.filter(pk=ticket.job)
+    if ticket.remote_id is None:
+        return job.pending().filter(attempts=ticket.attempts - 1).exists()
+    return job.waiting().filter(remote_id=ticket.remote_id).exists()
 
 
 def release_strays(worker: UUID, held: Collection[UUID]) -> int:

@@ -77,16 +77,19 @@ def environment(**variables: str) -> dict[str, str]:
     }
 
 
+MANAGE = (sys.executable, "manage.py")
+
+
 @contextmanager
 def worker(
-    *arguments: str, log: Path, program: Sequence[str] = ("manage.py",), **variables: str
+    *arguments: str, log: Path, program: Sequence[str] = MANAGE, **variables: str
 ) -> Iterator[subprocess.Popen[bytes]]:
     """A running `runworkers`, whose output goes to a file; killed when the test is over.
 
     Arguments:
-        program: what stands in for `manage.py`.
+        program: what runs `manage.py`.
     """
-    command = [sys.executable, *program, "runworkers", "--poll", "0.1", *arguments]
+    command = [*program, "runworkers", "--poll", "0.1", *arguments]
     with (
         log.open("ab") as output,
         subprocess.Popen(command, cwd=ROOT, env=environment(**variables), stdout=output, stderr=output) as process,
