@@ -35,6 +35,7 @@ class Call:
     outcome: AttemptOutcome = AttemptOutcome.OPEN
     charge: Decimal | None = None
     over: bool = False  # its exchange's deadline has passed
+    spared: bool = False  # its account was the trouble, so it is no attempt of its job
 
     @property
     def open(self) -> bool:
@@ -162,6 +163,8 @@ class Model:
         if held:
             job = self.jobs[ticket.job]
             job.attempts, job.put_off = ticket.attempts - 1, False
+            for call in job.calls:
+                call.spared |= call.attempt == ticket.attempt
 
     def release(self, ticket: Ticket) -> None:
         if not self.holds(ticket):

@@ -107,12 +107,13 @@ def put_back(ticket: Ticket, error: ProviderError) -> bool:
 
     It takes its team's next turn, so that another job finds out whether the account answers again.
     """
-    team = CaptureJob.objects.filter(pk=ticket.job).values_list("team", flat=True).first()
-    turn = 0 if team is None else turns.next_of(team, ticket.lane)
-    back = {"status": Status.PENDING, "attempts": ticket.attempts - 1, "turn": turn}
     with transaction.atomic():
+        job = _locked(ticket.job)
+        turn = turns.next_of(job.team_id, ticket.lane) if job else 0
+        back = {"status": Status.PENDING, "attempts": ticket.attempts - 1, "turn": turn}
         done = _end_by_error(ticket, error, back)
-        ledger.spare(ticket.attempt)
+        if job and job.claim_token == ticket.token:
+            ledger.spare(ticket.attempt)
     return told(ticket, f"put back ({error.reason})", done)
 
 
