@@ -74,7 +74,7 @@ def second_start():
 
 def test_fault_2_nothing_that_starts_beside_a_worker_takes_its_jobs_away(system, tmp_path):
     """A second worker, a web server, migrate, shell, check and a test run: none of them is proof that a worker died."""
-    system.script({"system": "chatgpt", "call": "start", "times": None, "do": SLOW})
+    system.script({"system": "chatgpt", "call": "start", "times": None, "do": {"delay_s": 40}})  # an exchange has 45 s
     make_check(prompts=("a?", "b?", "c?"))
 
     with worker(log=tmp_path / "first.log", SIMULATOR_URL=system.url):
