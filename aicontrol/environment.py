@@ -10,6 +10,7 @@ import os
 import secrets
 import tempfile
 from collections.abc import Collection, Mapping
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -74,12 +75,17 @@ def choice(name: str, default: str, choices: Collection[str]) -> str:
 
 def number(name: str, default: float, lowest: float, highest: float) -> float:
     """Return a number within bounds, which are part of them."""
-    return _within(name, text(name), float, default, lowest, highest)
+    return float(_within(name, text(name), float, default, lowest, highest))
 
 
 def whole(name: str, default: int, lowest: int, highest: int) -> int:
     """Return a whole number within bounds, which are part of them."""
     return int(_within(name, text(name), int, default, lowest, highest))
+
+
+def amount(name: str, default: int, lowest: int, highest: int) -> Decimal:
+    """Return an amount of money, exactly as it is written, within bounds, which are part of them."""
+    return Decimal(_within(name, text(name), Decimal, default, lowest, highest))
 
 
 def wholes(name: str, defaults: Mapping[str, int], lowest: int, highest: int) -> dict[str, int]:
@@ -94,10 +100,10 @@ def wholes(name: str, defaults: Mapping[str, int], lowest: int, highest: int) ->
 
 
 def _within(
-    name: str, value: str, kind: type[int] | type[float], default: float, lowest: float, highest: float
-) -> float:
-    """Values that are not a number compare as out of bounds, and so does ``nan``."""
-    with contextlib.suppress(ValueError):
+    name: str, value: str, kind: type[int] | type[float] | type[Decimal], default: float, lowest: float, highest: float
+) -> float | Decimal:
+    """Values that are not a number compare as out of bounds, and so does ``nan``, of which a decimal one raises."""
+    with contextlib.suppress(ValueError, ArithmeticError):
         result = kind(value) if value else default
         if lowest <= result <= highest:
             return result

@@ -186,6 +186,9 @@ CAPTURE_MAX_PROMPTS = env.whole("CAPTURE_MAX_PROMPTS", 100, 1, 10_000)  # of one
 CAPTURE_MAX_JOBS = env.whole("CAPTURE_MAX_JOBS", 1_000, 1, 100_000)  # of one check: prompts x systems x samples
 CAPTURE_MAX_COMPETITORS = env.whole("CAPTURE_MAX_COMPETITORS", 20, 0, 1_000)  # of one check
 
+# What a team may spend in a calendar month (UTC), in US dollars, where the admin says nothing else of the team.
+CAPTURE_MONTHLY_BUDGET = env.amount("CAPTURE_MONTHLY_BUDGET", 100, 0, 1_000_000)
+
 CAPTURE_MAX_ATTEMPTS = env.whole("CAPTURE_MAX_ATTEMPTS", 5, 1, 100)  # start calls of one job
 # How often a job asks again after an attempt of which nobody knows whether it was charged.
 CAPTURE_UNKNOWN_RETRIES = env.whole("CAPTURE_UNKNOWN_RETRIES", 1, 0, 100)

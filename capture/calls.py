@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from uuid import UUID
 
 from capture.providers.base import Provider
@@ -32,6 +32,7 @@ class Ticket:
         polls: looks at the live call, this one included.
         age: seconds since the live call was started, at the time of the claim.
         crashed: a worker has died with this job in its hands before.
+        probe: its reply tells whether a lane that has cooled is open again.
     """
 
     job: int
@@ -48,15 +49,22 @@ class Ticket:
     polls: int
     age: float
     crashed: bool = False
+    probe: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What came back for a ticket, and how many seconds the exchange took."""
+    """What came back for a ticket.
+
+    Arguments:
+        seconds: that the exchange took.
+        began: when it began, by the monotonic clock.
+    """
 
     ticket: Ticket
     came: Reply | ProviderError
     seconds: float
+    began: float = field(default_factory=time.monotonic)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +92,7 @@ def exchange(provider: Provider, ticket: Ticket) -> Result:
     if isinstance(came, Pending) and ticket.remote_id is None:
         # Before anything else can go wrong, the id is somewhere.
         log.info("job %s %s: remote id %s of attempt %s", ticket.job, ticket.provider, came.remote_id, ticket.attempt)
-    return Result(ticket, came, time.monotonic() - began)
+    return Result(ticket, came, time.monotonic() - began, began)
 
 
 def _reply_or_error(provider: Provider, ticket: Ticket) -> Reply | ProviderError:

@@ -1,15 +1,20 @@
-"""Lanes: how many calls of one account may be in flight, over all machines."""
+"""Lanes: how much of one account may be asked now, over all machines."""
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
 
 from django.conf import settings
 from django.db.models import Q
 
 from capture.models import CaptureJob, Lane, Status
-from capture.models.clock import StatementTimestamp
+from capture.models.clock import ClockTimestamp, StatementTimestamp
+from capture.models.jobs import JobQuerySet
+from capture.notifications import notify
 from capture.providers import registry
 
 # A call that takes longer than this is parked: it holds no place, or a few such calls would stop a lane.
@@ -18,15 +23,19 @@ PARKED_AFTER = timedelta(minutes=30)
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """What a lane has room for now.
+    """What a lane has room for now. The lane stays locked until the end of the transaction.
 
     Arguments:
+        lane: its row.
         starts: new calls.
         polls: whether calls in hand may be looked after.
+        probe: one call and no more, to find out whether the account answers again.
     """
 
-    starts: int
-    polls: bool
+    lane: Lane
+    starts: int = 0
+    polls: bool = True
+    probe: bool = False
 
 
 def make_missing(**_: object) -> None:
@@ -37,20 +46,88 @@ def make_missing(**_: object) -> None:
     )
 
 
+class LaneBusyError(Exception):
+    """Another claimer has the lane. Nobody waits for it: one that freezes would hold up the other lanes, too."""
+
+
 def lock(name: str) -> Room:
     """Lock a lane until the end of the transaction and count its room.
 
     The count is a statement of its own after the lock: in one statement it would be older than the lock, and two
     claimers would both find the last place free.
+
+    Raises:
+        LaneBusyError: another claimer has it now.
     """
-    lane = Lane.objects.select_for_update(no_key=True).filter(name=name, enabled=True).first()
+    rows = Lane.objects.select_for_update(no_key=True, skip_locked=True).annotate(now=ClockTimestamp())
+    lane = rows.filter(name=name).first()
     if lane is None:
-        return Room(starts=0, polls=False)
-    if lane.paused:
-        return Room(starts=0, polls=True)
-    return Room(starts=max(0, lane.limit - _in_flight(name)), polls=True)
+        raise LaneBusyError(name)
+    return _room(lane, lane.now)
+
+
+def _room(lane: Lane, now: datetime) -> Room:
+    if not lane.enabled or _is_ahead(lane.cooling_until, now):
+        return Room(lane, polls=False)
+    probe = lane.cooling_since is not None
+    if probe and _is_out(lane.name, lane.probe):
+        return Room(lane, polls=False)
+    return Room(lane, starts=_starts(lane, now), probe=probe)
+
+
+def _starts(lane: Lane, now: datetime) -> int:
+    if lane.paused or _is_ahead(next_start(lane), now):
+        return 0
+    room = max(0, lane.limit - _in_flight(lane.name))
+    return min(room, 1) if lane.least_seconds_between_starts else room
+
+
+def _is_ahead(time: datetime | None, now: datetime) -> bool:
+    return time is not None and time > now
+
+
+def next_start(lane: Lane) -> datetime | None:
+    """When the next call may be started at the earliest, or None when starts are not spaced."""
+    if not lane.least_seconds_between_starts or lane.last_start_at is None:
+        return None
+    return lane.last_start_at + timedelta(seconds=lane.least_seconds_between_starts)
+
+
+def _is_out(lane: str, probe: UUID | None) -> bool:
+    """Whether a probe is under way. One whose worker is gone is not, since its claim was taken back."""
+    return probe is not None and CaptureJob.objects.held().filter(lane=lane, claim_token=probe).exists()
+
+
+def change(names: Collection[str], **fields: Any) -> int:
+    """Write what staff have decided about lanes, and nothing else: the machine may be moving the rest.
+
+    Everything by which a person gives a lane more room or less comes through here, and wakes the workers. Says how
+    many lanes.
+    """
+    changed = Lane.objects.filter(name__in=names).update(**fields)
+    notify()
+    return changed
+
+
+def placed() -> JobQuerySet:
+    """The jobs that hold a place in their lane."""
+    parked = Q(status=Status.WAITING, asked_at__lt=StatementTimestamp() - PARKED_AFTER)
+    return CaptureJob.objects.in_flight().exclude(parked)
 
 
 def _in_flight(name: str) -> int:
-    parked = Q(status=Status.WAITING, asked_at__lt=StatementTimestamp() - PARKED_AFTER)
-    return CaptureJob.objects.in_flight().filter(lane=name).exclude(parked).count()
+    return placed().filter(lane=name).count()
+
+
+def note_claim(room: Room, jobs: Sequence[CaptureJob], token: UUID) -> None:
+    """Write what a claim of these jobs means for the lane: the turn it serves, its last start, its probe."""
+    starts = [job.turn for job in jobs if job.remote_id is None]
+    changes: dict[str, Any] = {}
+    if starts and max(starts) > room.lane.turn:
+        changes["turn"] = max(starts)
+    if starts and room.lane.least_seconds_between_starts:
+        changes["last_start_at"] = ClockTimestamp()
+    if room.probe:
+        changes["probe"] = token
+    if changes:
+        Lane.objects.filter(pk=room.lane.pk).update(**changes)

@@ -18,7 +18,7 @@ from django.db.models import Q, Sum
 from capture.calls import Ticket
 from capture.models import Attempt, AttemptOutcome, Capture, CaptureJob, Charge, Outcome
 from capture.models import Source as SourceRow
-from capture.models.clock import ClockTimestamp, database_now
+from capture.models.clock import ClockTimestamp, database_now, database_today
 from capture.providers import registry
 from capture.providers.base import Account
 from capture.providers.replies import (
@@ -101,6 +101,21 @@ def has_ended(attempt: UUID) -> bool:
 
 def has_replied(attempt: UUID) -> bool:
     return Attempt.objects.filter(pk=attempt, outcome=AttemptOutcome.REPLIED).exists()
+
+
+def unknowns(job: int) -> int:
+    """How many start calls have an outcome that nobody knows, of those since the job was last asked for.
+
+    Those are its latest, as many as it has spent now: numbers go on when it is asked for again.
+    """
+    spent: int = CaptureJob.objects.values_list("attempts", flat=True).get(pk=job)
+    latest = Attempt.objects.filter(job=job, spent=True).order_by("-number").values_list("outcome", flat=True)
+    return list(latest[:spent]).count(AttemptOutcome.UNKNOWN)
+
+
+def spare(attempt: UUID) -> None:
+    """The account was the trouble: this start call does not count among those that its job may use up."""
+    Attempt.objects.filter(pk=attempt).update(spent=False)
 
 
 def live_call(job: int) -> Attempt | None:
@@ -195,7 +210,7 @@ def charge(job: CaptureJob, attempt: UUID, cost: Cost | None) -> None:
             "amount": amount,
             "basis": cost.basis,
             "team_id": job.team_id,
-            "day": database_now().date(),
+            "day": database_today(),
             "provider": job.provider,
             "check_uuid": job.of_check.uuid,
             "simulated": simulated,

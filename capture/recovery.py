@@ -57,9 +57,10 @@ def give_up_the_silent(but: UUID | None = None) -> int:
 def _give_up(workers: QuerySet[Worker], why: str, **changes: Any) -> int:
     with transaction.atomic():
         found = list(workers.select_for_update(skip_locked=True, no_key=True).order_by("pk"))
-        for worker in found:
-            log.warning("worker %s (%s) is lost: %s", worker.pk, worker, why)
-        return Worker.objects.filter(pk__in=[worker.pk for worker in found]).update(lost_at=ClockTimestamp(), **changes)
+        Worker.objects.filter(pk__in=[worker.pk for worker in found]).update(lost_at=ClockTimestamp(), **changes)
+    for worker in found:
+        log.warning("worker %s (%s) is lost: %s", worker.pk, worker, why)
+    return len(found)
 
 
 def take_all_back(limits: Limits) -> int:

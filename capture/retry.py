@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from random import Random
 
-from capture.providers.replies import Cost, FinalReply, Kind, Pending, ProviderError, Reply
+from capture.providers.replies import FinalReply, Kind, Pending, ProviderError, Reply
 
 FIRST_POLLS = (2.0, 3.0, 5.0, 8.0)
 STEADY_POLL = 10.0
@@ -46,6 +46,7 @@ class Situation:
         polls: how often the live call was looked after, this time included.
         remote_id: the live call that was polled, or None when this was a start.
         age: seconds since the live call was started.
+        singled_out: the account has answered others since it refused this job; then the question is the trouble.
     """
 
     attempts: int
@@ -53,6 +54,7 @@ class Situation:
     polls: int
     remote_id: str | None
     age: float
+    singled_out: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +82,13 @@ class AskAgain:
 
 
 @dataclass(frozen=True, slots=True)
+class PutBack:
+    """The account is the trouble, not the question: the job goes back into the queue, and no attempt is spent."""
+
+    error: ProviderError
+
+
+@dataclass(frozen=True, slots=True)
 class GiveUp:
     """The job fails.
 
@@ -91,7 +100,7 @@ class GiveUp:
     live: bool = False
 
 
-Decision = Wait | Complete | AskAgain | GiveUp
+Decision = Wait | Complete | AskAgain | PutBack | GiveUp
 
 
 def decide(came: Reply | ProviderError, situation: Situation, limits: Limits, random: Random) -> Decision:
@@ -131,7 +140,9 @@ def _gave_no_answer(limits: Limits) -> ProviderError:
 
 def _after_failed_attempt(
     error: ProviderError, situation: Situation, limits: Limits, random: Random
-) -> AskAgain | GiveUp:
+) -> AskAgain | PutBack | GiveUp:
+    if error.of_the_account and not situation.singled_out:
+        return PutBack(error)
     if error.kind is Kind.FATAL or situation.attempts >= limits.attempts:
         return GiveUp(error)
     if error.maybe_charged and situation.unknowns >= limits.unknown_retries:
@@ -163,14 +174,3 @@ def backoff(attempts: int, asked: float | None, random: Random) -> float:
     if asked is None:
         return random.uniform(0, spread)
     return min(asked, LONGEST_WAIT) + random.uniform(0, min(spread, 1 + asked / 10))
-
-
-def cost_of(decision: Decision) -> Cost | None:
-    """The money that the system's last word names, or None when it names none."""
-    match decision:
-        case Complete(reply):
-            return reply.cost
-        case AskAgain(error) | GiveUp(error):
-            return error.cost
-        case Wait():
-            return None

@@ -6,6 +6,7 @@ counts as stuck until the thread comes back, if it ever does.
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -105,8 +106,13 @@ class Seats:
             return
 
     def is_back(self, ticket: Ticket) -> None:
-        """A thread has come back; if it was given up, its seat is free."""
+        """A thread has come back; if it was given up, its seat is free.
+
+        If not, it hangs no more, however long it takes until its result can be recorded.
+        """
         self._stuck.discard(_key(ticket))
+        if _key(ticket) in self._taken:
+            self._taken[_key(ticket)] = Seated(ticket, math.inf)
 
     def leave(self, ticket: Ticket) -> None:
         """A result is recorded, and its seat is free."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from functools import cache
 from types import MappingProxyType
@@ -44,6 +44,22 @@ def samples_of(slug: str, wanted: int) -> int:
 def estimates() -> dict[str, Decimal]:
     """What one question to each system will probably cost, in US dollars."""
     return {slug: provider.estimate() for slug, provider in configured().items()}
+
+
+def simulated() -> list[str]:
+    """The systems for which the simulator answers here, for nothing."""
+    return [slug for slug, provider in configured().items() if provider.account.simulated]
+
+
+def cost(prompts: int, slugs: Iterable[str], samples: int, estimates: Mapping[str, Decimal]) -> Decimal:
+    """What so many questions to these systems will probably cost, in US dollars; simulated answers cost nothing.
+
+    Arguments:
+        samples: how often each question is to be asked.
+        estimates: US dollars for one question, by system.
+    """
+    paid = (slug for slug in slugs if slug not in simulated())
+    return sum((prompts * samples_of(slug, samples) * estimates[slug] for slug in paid), Decimal(0))
 
 
 def _forget(*, setting: str, **_: object) -> None:

@@ -12,20 +12,21 @@ from capture.models.clock import database_now
 from capture.providers.replies import Question
 
 
-def of(jobs: Sequence[CaptureJob], token: UUID) -> list[Ticket]:
+def of(jobs: Sequence[CaptureJob], token: UUID, *, probe: bool = False) -> list[Ticket]:
     """The tickets of jobs that were just claimed together.
 
     Arguments:
         jobs: with their prompts and checks.
         token: of this claim.
+        probe: of a lane that has cooled.
     """
     live = Attempt.objects.filter(job__in=[job.pk for job in jobs if job.remote_id], ended_at__isnull=True)
     attempts = {attempt.job_id: attempt for attempt in live}
     now = database_now()
-    return [_ticket(job, token, attempts.get(job.pk), now) for job in jobs]
+    return [_ticket(job, token, attempts.get(job.pk), now, probe) for job in jobs]
 
 
-def _ticket(job: CaptureJob, token: UUID, live: Attempt | None, now: datetime) -> Ticket:
+def _ticket(job: CaptureJob, token: UUID, live: Attempt | None, now: datetime, probe: bool) -> Ticket:
     attempt = live.pk if live else uuid4()
     check = job.of_check
     return Ticket(
@@ -42,5 +43,6 @@ def _ticket(job: CaptureJob, token: UUID, live: Attempt | None, now: datetime) -
         unknowns=job.unknowns,
         polls=job.polls + 1 if live else 0,
         crashed=job.crashes > 0,
+        probe=probe,
         age=(now - job.asked_at).total_seconds() if live and job.asked_at else 0.0,
     )

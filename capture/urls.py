@@ -9,6 +9,7 @@ app_name = "capture"
 urlpatterns = [
     path("", views.checks, name="checks"),
     path("checks/new/", views.new_check, name="new_check"),
+    path("checks/new/estimate/", views.estimate, name="estimate"),
     path("checks/<uuid:uuid>/", views.check, name="check"),
     path("checks/<uuid:uuid>/status.json", views.check_status, name="check_status"),
 ]

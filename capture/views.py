@@ -5,10 +5,11 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from functools import wraps
-from typing import Concatenate, ParamSpec, cast
+from typing import Any, Concatenate, ParamSpec, cast
 from urllib.parse import urlencode
 from uuid import UUID
 
+from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
 from django.contrib.auth.views import redirect_to_login
 from django.core.paginator import Paginator
 from django.db import InterfaceError, OperationalError
@@ -17,12 +18,12 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.template.loader import render_to_string
 from django.views import defaults
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_http_methods, require_safe
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 from django.views.decorators.vary import vary_on_headers
 from django_htmx.http import HttpResponseClientRedirect
 from django_htmx.middleware import HtmxDetails
 
-from capture import queue, reports, systems
+from capture import budgets, queue, reports, systems
 from capture.forms import CheckForm, new_nonce
 from capture.models import Check, Team
 
@@ -78,10 +79,33 @@ def new_check(request: HttpRequest, team: Team) -> HttpResponse:
     if not nonce and request.method != "POST":
         return redirect(f"{request.path}?{urlencode({'form': new_nonce()})}")
     form = CheckForm(request.POST if request.method == "POST" else None, initial={"nonce": nonce})
-    if form.is_valid():
-        check, _ = queue.enqueue(form.to_order(), team, request.user, systems.estimates())
+    if form.is_valid() and (check := _enqueued(form, team, request.user)):
         return redirect(reports.check_url(check))
-    return render(request, "capture/new_check.html", {"form": form})
+    return render(request, "capture/new_check.html", _form_and_money(form, team))
+
+
+def _enqueued(form: CheckForm, team: Team, user: AbstractBaseUser | AnonymousUser) -> Check | None:
+    """The check that a form makes. There is none when it would go over the budget; then the form says so."""
+    try:
+        check, _ = queue.enqueue(form.to_order(), team, user, systems.estimates())
+    except budgets.OverBudgetError as refusal:
+        form.add_error(None, str(refusal))
+        return None
+    return check
+
+
+@require_POST
+def estimate(request: HttpRequest) -> HttpResponse:
+    """What the check in the form would cost, for htmx, or the whole form with that; nothing is asked."""
+    if not request.user.is_authenticated:
+        # A session that lapses while somebody types must not take the form away.
+        return HttpResponse(status=NOTHING_NEW)
+    template = "capture/_estimate.html" if _htmx(request) else "capture/new_check.html"
+    return render(request, template, _form_and_money(CheckForm(request.POST), Team.objects.of(request.user)))
+
+
+def _form_and_money(form: CheckForm, team: Team) -> dict[str, Any]:
+    return {"form": form, "room": budgets.room(team)}
 
 
 @require_safe
@@ -94,7 +118,8 @@ def check(request: HttpRequest, team: Team, uuid: UUID) -> HttpResponse:
     if _htmx(request) and request.GET.get("shown") == board.digest:
         return HttpResponse(status=NOTHING_NEW)
     template = "capture/_progress.html" if _htmx(request) else "capture/check.html"
-    return render(request, template, {"check": board.check, "board": board, "answers": reports.answers_on(board)})
+    answers, spend = reports.answers_on(board), reports.spent_on(board.check)
+    return render(request, template, {"check": board.check, "board": board, "answers": answers, "spend": spend})
 
 
 @require_safe

@@ -23,11 +23,12 @@ from django.db import DataError, IntegrityError
 from django.db import Error as DatabaseTrouble
 from django.dispatch import Signal
 
-from capture import calls, database, heartbeat, ledger, queue, recovery, retry
+from capture import calls, cooling, database, heartbeat, ledger, queue, recovery, retry
 from capture.calls import Resolved, Result, Ticket
+from capture.lanes import LaneBusyError
 from capture.models import CaptureJob
 from capture.providers.base import Provider
-from capture.providers.replies import Answered
+from capture.providers.replies import Answered, ProviderError
 from capture.queue.outlook import Outlook
 from capture.seats import Seats
 
@@ -39,6 +40,9 @@ about_to_serve = Signal()
 LAST_MOMENT = 2.0  # seconds for the hand-back after a second signal
 MOST_RESOLVING = 200  # redirects waiting to be looked up; more are left as they are
 DATABASE_PATIENCE = 15.0  # seconds for all that one turn has to say to the database
+# Another claimer is at a lane; it is there for milliseconds, unless it is frozen.
+CROWDED_PAUSE = 0.005  # seconds, doubled each time
+LONGEST_CROWDED_PAUSE = 0.1  # seconds
 DATABASE_PAUSE = 2.0  # seconds between tries while the database is away, before jitter
 
 
@@ -98,6 +102,7 @@ class Worker:
         self._registered = False
         self._until_due: float | None = None
         self._pause: float | None = None
+        self._crowded = 0.0
         self._drained = False
         self._broken = False
         self._watchdog = database.Watchdog()
@@ -127,9 +132,9 @@ class Worker:
         """All that there is to do now."""
         self.register()
         self.watch_seats()
+        self.beat()  # before anything is recorded: a result that cannot be written must not keep the worker from it
         self.record()
         self.settle_sources()
-        self.beat()
         if self.stopping:
             self.hand_back()
             return
@@ -166,7 +171,8 @@ class Worker:
         """Seconds to wait when nothing arrives: until a look into the queue, a due time, a beat, or the end."""
         now = time.monotonic()
         poll = self._pace.poll * self._random.uniform(0.75, 1.0)
-        times = [poll, self._next_beat - now, self._until_due] if self._pause is None else [self._pause]
+        times = [poll, self._next_beat - now, self._until_due, self._crowded or None]
+        times = times if self._pause is None else [self._pause]
         times += [self.seats.next_deadline(), self._stop_at - now if self._stop_at is not None else None]
         return max(0.001, min(seconds for seconds in times if seconds is not None))
 
@@ -199,7 +205,8 @@ class Worker:
         if pulse.lost:
             self._begin_anew()
             return False
-        queue.release_strays(self.id, {ticket.token for ticket in (*self._claimed, *self.seats.taken)})
+        unrecorded = [result.ticket for result in self._results]  # some may have lost their seat, as they hung
+        queue.release_strays(self.id, {ticket.token for ticket in (*self._claimed, *self.seats.taken, *unrecorded)})
         recovery.recover(self.limits, but=self.id, steady=pulse.steady)
         self._next_beat = time.monotonic() + heartbeat.INTERVAL
         return True
@@ -218,10 +225,18 @@ class Worker:
         """Claim for the free seats and seat what was claimed; says whether anything was seated."""
         before = self.busy()
         self._seat_claimed()
-        for lane, share in self._shares(self._ready()):
-            self._claimed += queue.claim(lane, self.id, self._slugs(lane), share, crashed=not self._holds_crashed())
-            self._seat_claimed()
+        crowded = [lane for lane, share in self._shares(self._ready()) if not self._claim(lane, share)]
+        self._crowded = min(max(2 * self._crowded, CROWDED_PAUSE), LONGEST_CROWDED_PAUSE) if crowded else 0.0
         return self.busy() > before
+
+    def _claim(self, lane: str, share: int) -> bool:
+        """Claim and seat as many as that; says whether the lane could be looked into."""
+        try:
+            self._claimed += queue.claim(lane, self.id, self._slugs(lane), share, crashed=not self._holds_crashed())
+        except LaneBusyError:
+            return False
+        self._seat_claimed()
+        return True
 
     def _ready(self) -> list[str]:
         """The lanes with something to do, and, beside it, when there will be more. Without a free seat, nobody asks."""
@@ -311,7 +326,9 @@ class Worker:
 
     def _record(self, result: Result) -> None:
         try:
-            self._apply(result.ticket, self._decide(result))
+            decision = self._decide(result)
+            self._tell_lane(result, decision)
+            self._apply(result.ticket, decision)
         except Exception as exception:
             if isinstance(exception, DatabaseTrouble) and not isinstance(exception, DataError | IntegrityError):
                 raise  # the database is away: this result stays in hand
@@ -331,8 +348,24 @@ class Worker:
             polls=ticket.polls,
             remote_id=ticket.remote_id,
             age=ticket.age + result.seconds,
+            singled_out=self._is_singled_out(result),
         )
         return retry.decide(result.came, situation, self.limits, self._random)
+
+    def _is_singled_out(self, result: Result) -> bool:
+        came = result.came
+        return isinstance(came, ProviderError) and came.of_the_account and cooling.singles_out(result.ticket, came)
+
+    def _tell_lane(self, result: Result, decision: retry.Decision) -> None:
+        """Let all that is asked of the same account know what this exchange has learnt of it."""
+        ticket, came = result.ticket, result.came
+        trouble = came if isinstance(came, ProviderError) else None
+        if trouble and trouble.throttled:
+            cooling.throttle(ticket.lane, trouble, time.monotonic() - result.began)
+        elif trouble and trouble.of_the_account and not isinstance(decision, retry.GiveUp):
+            cooling.shut(ticket.lane, trouble)
+        elif ticket.probe and (trouble is None or trouble.heard):
+            cooling.reopen(ticket.lane, ticket)
 
     def _apply(self, ticket: Ticket, decision: retry.Decision) -> None:
         match decision:
@@ -343,6 +376,8 @@ class Worker:
                     self._follow_up(ticket, reply)
             case retry.AskAgain(error, after):
                 queue.ask_again(ticket, error, after)
+            case retry.PutBack(error):
+                queue.put_back(ticket, error)
             case retry.GiveUp(error, live):
                 queue.fail(ticket, error, live=live)
 

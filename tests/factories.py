@@ -23,6 +23,7 @@ _numbers = itertools.count(1)
 
 WORKER = UUID(int=1)
 ACCOUNT = Account(api_key="simulated", base_url="http://127.0.0.1:9/x", simulated=True)
+FOR_MONEY = Account(api_key="sk-test", base_url="https://systems.example/x", simulated=False)
 PATIENCE = 45.0
 ESTIMATES = dict.fromkeys(registry.by_slug, Decimal("0.02"))
 
@@ -69,10 +70,10 @@ def claim_one(job: CaptureJob) -> Ticket:
     return ticket
 
 
-def start_one(job: CaptureJob) -> Ticket:
+def start_one(job: CaptureJob, account: Account = ACCOUNT) -> Ticket:
     """Bring a job to RUNNING."""
     ticket = claim_one(job)
-    assert queue.start(ticket, WORKER, ACCOUNT, PATIENCE)
+    assert queue.start(ticket, WORKER, account, PATIENCE)
     return ticket
 
 

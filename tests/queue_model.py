@@ -56,11 +56,14 @@ class Job:
     token: UUID | None = None
     worker: UUID | None = None
     attempts: int = 0
-    unknowns: int = 0
     crashes: int = 0
     put_off: bool = False
     calls: list[Call] = field(default_factory=list)
     afresh: int = 0  # so many of its calls are from before it was requeued
+
+    @property
+    def unknowns(self) -> int:
+        return sum(call.outcome == AttemptOutcome.UNKNOWN for call in self.calls[self.afresh :])
 
     @property
     def current(self) -> Call | None:
@@ -143,7 +146,6 @@ class Model:
             if not live and call.outcome == AttemptOutcome.UNKNOWN:
                 self._close(call, error)
             return
-        job.unknowns = ticket.unknowns + error.maybe_charged
         self._let_go(job, status)
         job.put_off = status == Status.PENDING
         job.remote = ticket.remote_id if live else None
@@ -153,6 +155,13 @@ class Model:
             self._close(call, error)
         if not self._take_up(job) and status == Status.FAILED:
             self._keep(job, Outcome.FAILED, ticket.attempt)
+
+    def put_back(self, ticket: Ticket, error: ProviderError) -> None:
+        held = self.holds(ticket)
+        self.end_by_error(ticket, error, Status.PENDING)
+        if held:
+            job = self.jobs[ticket.job]
+            job.attempts, job.put_off = ticket.attempts - 1, False
 
     def release(self, ticket: Ticket) -> None:
         if not self.holds(ticket):
@@ -184,7 +193,6 @@ class Model:
         failed = job.crashes >= MOST_CRASHES or (call is not None and spent)
         self._let_go(job, Status.FAILED if failed else Status.WAITING if job.remote else Status.PENDING)
         if call:
-            job.unknowns += 1
             self._end(call, AttemptOutcome.UNKNOWN)
             call.charge = ESTIMATE
         elif failed and job.current:
@@ -206,8 +214,8 @@ class Model:
             answered = self.captures.get(job.place, ("", None))[0] == Outcome.ANSWERED
             if job.status in FINAL and not answered:
                 job.status = Status.WAITING if job.remote else Status.PENDING
-                job.attempts = job.unknowns = job.crashes = 0
-                job.afresh = len(job.calls) - (job.remote is not None)
+                job.attempts = job.crashes = 0
+                job.afresh = len(job.calls)
 
     def delete(self, pk: int) -> None:
         job = self.jobs.pop(pk)
@@ -222,7 +230,6 @@ class Model:
         if not call or not idle:
             return False
         job.status, job.remote, job.put_off = Status.WAITING, call.remote, False
-        job.unknowns = max(job.unknowns - 1, 0)
         call.outcome = AttemptOutcome.OPEN
         return True
 

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import re
+from datetime import date, timedelta
 from decimal import Decimal
+from uuid import uuid4
 
 import pytest
+from django.contrib.admin.models import LogEntry
 from django.contrib.auth.models import Permission
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from capture import heartbeat, queue
+from capture import budgets, heartbeat, lanes, queue
 from capture.models import Attempt, Brand, Capture, CaptureJob, Charge, Check, Lane, Status, Team
+from capture.models.clock import database_now, database_today
+from capture.providers import registry
 from tests.factories import (
     WORKER,
     complete_one,
@@ -25,6 +31,7 @@ from tests.factories import (
     start_one,
     unknown_error,
 )
+from tests.lost_workers import fall_silent, lose, make_worker
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("simulated")]
 
@@ -137,6 +144,125 @@ def no_inlines() -> dict[str, str]:
     return {"competitors-TOTAL_FORMS": "0", "competitors-INITIAL_FORMS": "0"}
 
 
+class TestSpend:
+    @pytest.fixture
+    def charges(self):
+        """A dollar an AI system, the next one two, and so on; the last one simulated, and one of another year."""
+        team = make_team(make_user("Contoso"))
+        for number, slug in enumerate(registry.by_slug):
+            charge(team, slug, 2**number, simulated=slug == "google_ai")
+        charge(team, "chatgpt", 100, day=date(2024, 2, 29), basis="estimated")
+        return team
+
+    def test_this_month_is_added_up_by_team_system_and_day(self, admin_client, charges):
+        html = get(admin_client, list_of("charge"))
+
+        assert "<strong>$15.00</strong> spent." in html
+        assert "Simulated, and paid by nobody: $16.00." in html
+        assert sums(html) == {
+            "Contoso": ["15.0000", "0.0000", "16.0000"],
+            "Gemini": ["8.0000", "0.0000", "0.0000"],
+            "Copilot": ["4.0000", "0.0000", "0.0000"],
+            "Perplexity": ["2.0000", "0.0000", "0.0000"],
+            "ChatGPT": ["1.0000", "0.0000", "0.0000"],
+            "Google AI": ["0.0000", "0.0000", "16.0000"],
+            database_today().isoformat(): ["15.0000", "0.0000", "16.0000"],
+        }
+
+    @pytest.mark.parametrize(
+        ("query", "total"),
+        [
+            ("month=2024-02", "$100.00</strong> spent, of which $100.00 is an estimate."),
+            ("month=2024-01", "$0.00</strong> spent."),
+            ("month=all", "$115.00</strong>"),
+            ("provider=copilot", "$4.00</strong>"),
+            ("provider=chatgpt&month=all", "$101.00</strong>"),
+            ("simulated__exact=1", "$0.00</strong>"),
+            ("basis__exact=estimated&month=all", "$100.00</strong>"),
+            ("q=contoso", "$15.00</strong>"),
+        ],
+    )
+    def test_the_sum_is_of_what_is_filtered(self, admin_client, charges, query, total):
+        assert f"<strong>{total}" in get(admin_client, f"{list_of('charge')}?{query}")
+
+    def test_it_can_be_filtered_by_team(self, admin_client, charges):
+        charge(make_team(), "chatgpt", 50)
+
+        html = get(admin_client, f"{list_of('charge')}?team__id__exact={charges.pk}")
+
+        assert "<strong>$15.00</strong>" in html
+
+    def test_the_sum_is_of_all_pages(self, admin_client):
+        team = make_team()
+        for _ in range(60):
+            charge(team, "chatgpt", 1)
+
+        assert "<strong>$60.00</strong>" in get(admin_client, f"{list_of('charge')}?p=2")
+
+    def test_every_month_since_the_first_charge_can_be_chosen_and_this_one_is(self, admin_client, charges):
+        html = get(admin_client, list_of("charge"))
+
+        for words in ("February 2024", "March 2024", "December 2024", f"{database_today():%B %Y}", "All months"):
+            assert words in html
+        assert "January 2024" not in html
+        (chosen,) = re.findall(r'class="selected">\s*<a href="\?month=([^"]+)"', html)
+        assert chosen == f"{database_today():%Y-%m}"
+
+    @pytest.mark.parametrize("value", ["2024-13", "x", "2024-02-01", "-1"])
+    def test_a_month_that_is_none_is_left_out(self, admin_client, charges, value):
+        response = admin_client.get(f"{list_of('charge')}?month={value}")
+
+        assert response.url == f"{list_of('charge')}?e=1"
+
+    def test_team_names_are_text(self, admin_client, charges):
+        charges.name = "<script>alert(1)</script>"
+        charges.save()
+
+        assert "<script>alert" not in get(admin_client, list_of("charge"))
+
+
+def charge(team, provider, amount, *, day=None, simulated=False, basis="reported"):
+    Charge.objects.create(
+        attempt=uuid4(),
+        check_uuid=uuid4(),
+        team=team,
+        provider=provider,
+        amount=amount,
+        day=day or database_today(),
+        simulated=simulated,
+        basis=basis,
+    )
+
+
+def sums(html: str) -> dict[str, list[str]]:
+    """The rows of the tables of sums, by their label."""
+    rows = re.findall(r'<th scope="row">(.*?)</th>(.*?)</tr>', html, re.DOTALL)
+    return {label: re.findall(r"<td>(.*?)</td>", cells) for label, cells in rows}
+
+
+class TestBudgets:
+    def test_a_teams_page_says_where_its_month_stands(self, admin_client, only_chatgpt):
+        team = make_team()
+        charge(team, "chatgpt", 5)
+
+        html = get(admin_client, page_of(team))
+
+        assert "$5.00 of $100.00 spent, and about $0.00 for open jobs</a>" in html
+        assert f"{list_of('charge')}?team__id__exact={team.pk}" in html
+
+    def test_a_team_can_be_given_a_budget_of_its_own(self, admin_client):
+        team = make_team()
+        inlines = {"memberships-TOTAL_FORMS": "0", "memberships-INITIAL_FORMS": "0"}
+        sent = {"name": team.name, "time_zone": "UTC", "monthly_budget": "12.50", **inlines}
+
+        assert admin_client.post(page_of(team), sent).status_code == 302
+
+        assert budgets.room(team).budget == Decimal("12.50")
+
+    def test_a_new_team_has_no_month_yet(self, admin_client):
+        get(admin_client, reverse("admin:capture_team_add"))
+
+
 class TestLanes:
     def sent(self, **fields):
         return {"enabled": "on", "limit": "20", "least_seconds_between_starts": "0", **fields}
@@ -151,13 +277,13 @@ class TestLanes:
 
     def test_what_the_machine_wrote_meanwhile_is_kept(self, admin_client, monkeypatch):
         lane = Lane.objects.get(name="openai")
-        save = Lane.save
+        change = lanes.change
 
-        def save_later(self, **kwargs):
+        def change_later(*args, **fields):
             Lane.objects.update(turn=42)
-            save(self, **kwargs)
+            return change(*args, **fields)
 
-        monkeypatch.setattr(Lane, "save", save_later)
+        monkeypatch.setattr(lanes, "change", change_later)
 
         admin_client.post(page_of(lane), self.sent(limit="3"))
 
@@ -172,6 +298,127 @@ class TestLanes:
         assert response.status_code == 200
         lane.refresh_from_db()
         assert lane.limit == 20
+
+    @pytest.mark.parametrize("spacing", ["-1", "3601", "nan", "inf"])
+    def test_spacing_that_makes_no_sense_is_refused(self, admin_client, spacing):
+        lane = Lane.objects.get(name="openai")
+
+        response = admin_client.post(page_of(lane), self.sent(least_seconds_between_starts=spacing))
+
+        assert response.status_code == 200
+        lane.refresh_from_db()
+        assert lane.least_seconds_between_starts == 0
+
+    def test_it_shows_what_is_in_flight_and_until_when_it_cools_and_why(self, admin_client):
+        start_one(make_job())
+        now = database_now()
+        Lane.objects.filter(name="openai").update(
+            cooling_since=now, cooling_until=now + timedelta(minutes=15), cooling_reason="invalid_api_key"
+        )
+
+        html = get(admin_client, list_of("lane"))
+
+        assert 'class="field-in_flight">1<' in html
+        assert "cooling until " in html
+        assert "the key was refused" in html
+        assert "cooling until " in get(admin_client, page_of(Lane.objects.get(name="openai")))
+
+    def test_it_is_paused_and_resumed_from_the_list(self, admin_client):
+        chosen = {"_selected_action": ["openai", "gemini"]}
+
+        admin_client.post(list_of("lane"), {"action": "pause", **chosen})
+        paused = set(Lane.objects.filter(paused=True).values_list("name", flat=True))
+        html = admin_client.post(list_of("lane"), {"action": "resume", **chosen}, follow=True).content.decode()
+
+        assert paused == {"openai", "gemini"}
+        assert not Lane.objects.filter(paused=True).exists()
+        assert "Resumed: gemini, openai." in html
+
+    def test_resuming_ends_cooling_and_touches_none_that_is_over(self, admin_client):
+        now = database_now()
+        Lane.objects.filter(name="openai").update(cooling_since=now, cooling_until=now + timedelta(minutes=15))
+        before = now - timedelta(hours=1)
+        Lane.objects.filter(name="gemini").update(cooling_since=before, cooling_until=before)
+
+        chosen = {"_selected_action": ["openai", "gemini", "perplexity"]}
+        admin_client.post(list_of("lane"), {"action": "resume", **chosen})
+
+        assert Lane.objects.filter(name="openai", cooling_until__range=(now, database_now())).exists()
+        assert Lane.objects.get(name="gemini").cooling_until == before
+        assert Lane.objects.get(name="perplexity").cooling_until is None
+
+    def test_what_staff_change_is_logged(self, admin_client):
+        admin_client.post(page_of(Lane.objects.get(name="openai")), self.sent(limit="3"))
+        admin_client.post(list_of("lane"), {"action": "pause", "_selected_action": ["gemini"]})
+
+        told = {entry.object_id: entry.get_change_message() for entry in LogEntry.objects.all()}
+        assert told == {"openai": "Changed Limit.", "gemini": "paused"}
+
+    def test_staff_who_may_only_look_change_nothing(self, client):
+        client.force_login(staff("view_lane"))
+        lane = Lane.objects.get(name="openai")
+
+        refused = client.post(page_of(lane), self.sent(limit="3"))
+        client.post(list_of("lane"), {"action": "pause", "_selected_action": ["openai"]})
+
+        assert refused.status_code == 403
+        lane.refresh_from_db()
+        assert (lane.limit, lane.paused) == (20, False)
+
+
+class TestWaits:
+    def test_the_list_and_the_page_of_jobs_say_why_they_wait(self, admin_client):
+        heartbeat.register(WORKER, ["chatgpt"], 8)
+        make_job()
+        second = make_job()
+        other = make_job(providers=("gemini",))
+
+        html = get(admin_client, list_of("capturejob"))
+
+        assert "next in line" in html
+        assert "about 1 ahead" in html
+        assert "no worker asks Gemini" in html
+        assert "about 1 ahead" in get(admin_client, page_of(second))
+        assert "no worker asks Gemini" in get(admin_client, page_of(other))
+
+    def test_a_final_job_waits_for_nothing(self, admin_client):
+        job = make_job()
+        complete_one(job)
+
+        assert '<td class="field-why">-</td>' in get(admin_client, list_of("capturejob"))
+
+    def test_the_list_asks_as_often_for_many_open_jobs_as_for_one(self, admin_client):
+        heartbeat.register(WORKER, ["chatgpt"], 8)
+
+        def queries() -> int:
+            with CaptureQueriesContext(connection) as captured:
+                get(admin_client, list_of("capturejob"))
+            return len(captured)
+
+        make_job()
+        queries()
+        few = queries()
+        make_check(prompts=("One?", "Two?", "Three?"))
+
+        assert queries() == few
+
+    def test_a_job_that_is_not_there_is_not_found(self, admin_client):
+        assert admin_client.get(reverse("admin:capture_capturejob_change", args=[10**6])).status_code == 302
+
+
+class TestWorkers:
+    def test_the_list_says_how_each_is_and_when_it_was_last_heard_of(self, admin_client):
+        alive, silent, stopped, lost = make_worker(), make_worker(), make_worker(), make_worker()
+        lose(lost)
+        heartbeat.close(stopped)
+        fall_silent(silent)
+
+        html = get(admin_client, list_of("worker"))
+
+        rows = dict(re.findall(r'/worker/([0-9a-f-]+)/change/".*?class="field-health">(\w+)<', html, re.DOTALL))
+        assert rows == {str(alive): "alive", str(silent): "silent", str(stopped): "stopped", str(lost): "lost"}
+        assert html.count('<td class="field-last_beat">31 s ago</td>') == 2
+        assert "0 s ago" in html
 
 
 class TestActions:

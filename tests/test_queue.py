@@ -80,7 +80,7 @@ def test_two_teams_may_send_the_same_form():
     assert make_check(nonce="n") != make_check(nonce="n")
 
 
-def test_names_are_frozen_in_the_check():
+def test_fault_33_names_are_frozen_in_the_check():
     check = make_check(brand="Northwind", competitors=("Contoso", "Fabrikam"))
 
     check.brand.name = "Southwind"
@@ -419,7 +419,7 @@ def test_fault_3_a_worker_that_lost_its_job_cannot_change_it(name):
     assert not Charge.objects.exists()
 
 
-@pytest.mark.parametrize("name", ["wait", "complete", "ask_again", "fail"])
+@pytest.mark.parametrize("name", ["wait", "complete", "ask_again", "fail", "release"])
 def test_fault_34_a_transition_whose_commit_was_not_heard_of_can_be_repeated(name):
     job = make_job()
     ticket = start_one(job)
@@ -431,6 +431,25 @@ def test_fault_34_a_transition_whose_commit_was_not_heard_of_can_be_repeated(nam
     after = CaptureJob.objects.values().get(pk=job.pk), list(Attempt.objects.values()), list(Capture.objects.values())
     assert after == before
     assert Charge.objects.count() <= 1
+
+
+def test_fault_34_a_release_whose_commit_was_not_heard_of_can_be_repeated():
+    new, called = make_job(), make_job(providers=("perplexity",))
+    queue.wait(start_one(called), "resp_1", 0)
+    to_start, to_poll = claim_one(new), claim_one(called)
+
+    for ticket in (to_start, to_poll):
+        assert queue.release(ticket)
+        assert queue.release(ticket)
+
+    assert (fresh(new).status, fresh(called).status) == (Status.PENDING, Status.WAITING)
+
+
+def test_a_release_of_a_start_that_was_taken_back_since_then_has_not_succeeded():
+    ticket = start_one(make_job())
+    queue.ask_again(ticket, unknown_error(), 0)
+
+    assert not queue.release(ticket)
 
 
 def test_fault_34_a_start_whose_commit_was_not_heard_of_can_be_repeated():

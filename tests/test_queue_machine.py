@@ -38,7 +38,7 @@ from capture.calls import Ticket
 from capture.models import Attempt, AttemptOutcome, Capture, CaptureJob, Charge, Lane, Outcome, Status, Worker
 from capture.models.clock import ClockTimestamp
 from capture.models.workers import LEASE
-from capture.providers.replies import Basis, Cost, Empty, FinalReply, Kind, Pending, ProviderError, Refused
+from capture.providers.replies import Basis, Cost, Empty, FinalReply, Kind, Pending, ProviderError, Refused, Scope
 from capture.queue import claims
 from tests.factories import ACCOUNT, PATIENCE, answer, make_check, make_user
 from tests.queue_model import FINAL, HELD, NO_REPLY, Call, Job, Model
@@ -81,6 +81,7 @@ def trouble(reason: str, kind: Kind = Kind.TRANSIENT, **fields: Any) -> Provider
 ERRORS = {
     "busy": trouble("overloaded"),
     "refused": trouble("invalid", Kind.FATAL),
+    "key refused": trouble("invalid_api_key", Kind.FATAL, scope=Scope.KEY),
     "timeout": trouble("timeout", maybe_charged=True),
     "failed at a price": trouble("failed", ended=True, cost=cost("0.001")),
     "gone": trouble("gone", ended=True),
@@ -256,6 +257,9 @@ class QueueMachine(RuleBasedStateMachine):
             case retry.AskAgain(error, _):
                 self.model.end_by_error(ticket, error, Status.PENDING)
                 return lambda: queue.ask_again(ticket, error, 60)
+            case retry.PutBack(error):
+                self.model.put_back(ticket, error)
+                return lambda: queue.put_back(ticket, error)
             case retry.GiveUp(error, live):
                 self.model.end_by_error(ticket, error, Status.FAILED, live=live)
                 return lambda: queue.fail(ticket, error, live=live)
@@ -265,11 +269,18 @@ class QueueMachine(RuleBasedStateMachine):
         if self.last:
             self.last()
 
-    def release(self, index: int) -> None:
-        if hand := self._hand(index, seated=False):
-            self.model.release(hand.ticket)
-            queue.release(hand.ticket)
-            self._drop(hand)
+    def release(self, index: int, repeat: bool) -> None:
+        hand = self._hand(index, seated=False)
+        if not hand:
+            return
+        held = self.model.holds(hand.ticket)
+        self.model.release(hand.ticket)
+        assert queue.release(hand.ticket) or not held
+        if repeat:
+            before = rows()
+            assert queue.release(hand.ticket) or not held
+            assert rows() == before
+        self._drop(hand)
 
     def beat(self, which: int) -> None:
         process = self.processes[which]
@@ -386,12 +397,18 @@ class QueueMachine(RuleBasedStateMachine):
 
     @invariant()
     def jobs_are_as_the_model_says(self) -> None:
-        names = ("pk", "status", "remote_id", "claim_token", "worker", "attempts", "unknowns", "crashes")
+        names = ("pk", "status", "remote_id", "claim_token", "worker", "attempts", "crashes")
         found = set(CaptureJob.objects.values_list(*names))
         assert found == {
-            (job.pk, job.status, job.remote, job.token, job.worker, job.attempts, job.unknowns, job.crashes)
+            (job.pk, job.status, job.remote, job.token, job.worker, job.attempts, job.crashes)
             for job in self.model.jobs.values()
         }
+
+    @invariant()
+    def unknown_outcomes_are_counted_as_long_as_it_matters(self) -> None:
+        over = (Status.DONE, Status.CANCELLED)  # only a person goes on with these, and then afresh
+        found = set(CaptureJob.objects.exclude(status__in=over).values_list("pk", "unknowns"))
+        assert found == {(job.pk, job.unknowns) for job in self.model.jobs.values() if job.status not in over}
 
     @invariant()
     def attempts_and_charges_are_as_the_model_says(self) -> None:

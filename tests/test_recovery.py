@@ -6,8 +6,9 @@ from datetime import timedelta
 from decimal import Decimal
 
 import pytest
+from django.db import OperationalError
 
-from capture import heartbeat, processes, queue, recovery
+from capture import heartbeat, ledger, processes, queue, recovery
 from capture.models import Attempt, AttemptOutcome, Capture, CaptureJob, Charge, Lane, Outcome, Status, Worker
 from capture.models.clock import ClockTimestamp
 from capture.processes import Place
@@ -355,6 +356,30 @@ def test_fault_6_a_page_of_unfit_rows_hides_no_orphan(monkeypatch):
     assert set(check.jobs.pending().values_list("pk", flat=True)) == {ticket.job for ticket in orphans}
 
 
+def test_a_recovery_that_is_rolled_back_says_nothing(monkeypatch, caplog):
+    worker = make_worker()
+    check = make_check(prompts=prompts(2))
+    queue.claim("openai", worker, ["chatgpt"], 2)
+    die(worker)
+    recovery.give_up_the_dead()
+    calls = []
+
+    def break_at_the_second_job(job):
+        calls.append(job)
+        if len(calls) == 2:
+            raise OperationalError("server closed the connection unexpectedly")
+
+    monkeypatch.setattr(ledger, "open_attempt", break_at_the_second_job)
+    with pytest.raises(OperationalError):
+        queue.take_back(LIMITS)
+    assert "taken back" not in caplog.text
+
+    monkeypatch.undo()
+
+    assert queue.take_back(LIMITS) == 2
+    assert caplog.text.count("taken back") == check.jobs.pending().count() == 2
+
+
 # -------------------------------------------------------------------------------------------------------- crashes
 
 
@@ -484,6 +509,22 @@ def test_a_late_id_that_comes_while_a_successor_has_claimed_the_job_is_looked_af
     assert not queue.start(ticket, successor, ACCOUNT, PATIENCE)
     assert (fresh(job).status, fresh(job).remote_id, fresh(job).attempts) == (Status.WAITING, "resp_1", 1)
     assert Attempt.objects.count() == 1
+
+
+def test_a_late_id_from_before_a_requeue_does_not_make_an_unknown_outcome_since_then_forgotten():
+    worker, successor = make_worker(), make_worker()
+    job = make_job()
+    late = start(worker, job)
+    lose(worker)
+    queue.fail(start(successor, job), error(kind=Kind.FATAL))
+    queue.requeue(only(job))
+    start(successor, job)
+    lose(successor)
+    assert (fresh(job).status, fresh(job).unknowns) == (Status.PENDING, 1)
+
+    queue.wait(late, "resp_1", 2)
+
+    assert (fresh(job).status, fresh(job).remote_id, fresh(job).unknowns) == (Status.WAITING, "resp_1", 1)
 
 
 def with_successor_in_flight():
@@ -665,7 +706,7 @@ def test_a_late_error_closes_its_attempt_and_no_more(name):
     end_late(name, late, error("overloaded"))
 
     attempt = Attempt.objects.get(pk=late.attempt)
-    assert CaptureJob.objects.values().get() == before
+    assert CaptureJob.objects.values().get() == before | {"unknowns": 0}
     assert (attempt.outcome, attempt.reason) == (AttemptOutcome.ERROR, "overloaded")
     assert not Capture.objects.exists()
 
@@ -687,6 +728,32 @@ def test_an_unknown_outcome_that_turns_out_to_be_an_error_costs_nothing():
     queue.ask_again(late, error("overloaded"), 1)
 
     assert Charge.objects.get().amount == 0
+
+
+def test_an_unknown_outcome_that_turns_out_to_be_an_error_does_not_fail_the_job_a_try_early():
+    worker, successor = make_worker(), make_worker()
+    job = make_job()
+    late = start(worker, job)
+    lose(worker)
+
+    queue.ask_again(late, error("overloaded"), 1)
+    start(successor, job)
+    lose(successor)
+
+    assert (fresh(job).status, fresh(job).unknowns) == (Status.PENDING, 1)
+
+
+def test_an_unknown_outcome_that_turns_out_to_be_an_error_while_a_successor_asks_stays_known():
+    worker, successor = make_worker(), make_worker()
+    job = make_job()
+    late = start(worker, job)
+    lose(worker)
+    held = start(successor, job)
+
+    queue.ask_again(late, error("overloaded"), 1)
+    queue.ask_again(held, error("overloaded"), 1)
+
+    assert fresh(job).unknowns == 0
 
 
 def test_an_unknown_outcome_that_stays_unknown_counts_once():

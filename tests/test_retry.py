@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from random import Random
 
 import pytest
 
 from capture.providers.replies import Answered, Kind, Pending, ProviderError, Scope
-from capture.retry import AskAgain, Complete, GiveUp, Limits, Situation, Wait, backoff, decide, poll_pace
+from capture.retry import AskAgain, Complete, GiveUp, Limits, PutBack, Situation, Wait, backoff, decide, poll_pace
 
 LIMITS = Limits(attempts=5, unknown_retries=1, remote_deadline=86_400)
 
@@ -60,9 +61,24 @@ def test_a_passing_error_on_a_start_asks_again():
 
 
 def test_a_lasting_error_gives_up_at_once():
+    for scope in (Scope.REQUEST, Scope.MODEL):
+        error = trouble(Kind.FATAL, scope=scope)
+
+        assert decide_on(error) == GiveUp(error)
+
+
+@pytest.mark.parametrize("scope", [Scope.KEY, Scope.MONEY, Scope.REGION])
+def test_fault_28_a_trouble_of_the_account_spends_no_attempt(scope):
+    error = trouble(Kind.FATAL, scope=scope)
+
+    assert decide_on(error, attempts=5) == PutBack(error)
+    assert isinstance(decide_on(replace(error, ended=True), remote_id="resp_1", attempts=5), PutBack)
+
+
+def test_a_job_that_its_account_singles_out_fails_by_it():
     error = trouble(Kind.FATAL, scope=Scope.KEY)
 
-    assert decide_on(error) == GiveUp(error)
+    assert decide_on(error, singled_out=True) == GiveUp(error)
 
 
 def test_the_last_attempt_gives_up():
@@ -72,14 +88,14 @@ def test_the_last_attempt_gives_up():
     assert decide_on(error, attempts=5) == GiveUp(error)
 
 
-def test_an_unknown_outcome_is_asked_again_once_only():
+def test_fault_29_an_unknown_outcome_is_asked_again_once_only():
     error = trouble(maybe_charged=True)
 
     assert isinstance(decide_on(error), AskAgain)
     assert decide_on(error, attempts=2, unknowns=1) == GiveUp(error)
 
 
-def test_no_error_on_a_poll_gives_the_call_up():
+def test_fault_13_no_error_on_a_poll_gives_the_call_up():
     for error in (trouble(), trouble(Kind.FATAL), trouble(Kind.FATAL, scope=Scope.KEY), trouble(maybe_charged=True)):
         decision = decide_on(error, remote_id="resp_1", attempts=5, unknowns=1, polls=4, age=20)
 
@@ -96,7 +112,7 @@ def test_a_call_that_its_system_ended_spends_the_attempt():
     assert decide_on(error, remote_id="resp_1", attempts=5) == GiveUp(error)
 
 
-def test_a_live_call_is_given_up_after_a_day_and_stays_live():
+def test_fault_30_a_live_call_is_given_up_after_a_day_and_stays_live():
     decision = decide_on(Pending("resp_1"), remote_id="resp_1", age=86_400.0, polls=300)
 
     assert isinstance(decision, GiveUp)

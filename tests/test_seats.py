@@ -142,6 +142,21 @@ def test_a_result_that_arrives_in_time_is_given_up_by_nobody():
     assert worker.seats.stuck == 0
 
 
+def test_a_result_that_waits_for_the_database_is_no_exchange_that_hangs(monkeypatch):
+    monkeypatch.setattr(seats_module, "OVERDUE", 0.0)
+    job = make_job()
+    worker = make_worker(answer(), exchange=0.0)
+    worker.fill_seats()
+    while not worker.arrived():
+        worker.wait()
+
+    assert not worker.watch_seats()
+
+    worker.record()
+    assert fresh(job).status == Status.DONE
+    assert (worker.seats.stuck, worker.seats.free) == (0, 8)
+
+
 def test_all_threads_are_there_before_anything_is_claimed():
     seats = seats_module.Seats(5)
 

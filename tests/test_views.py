@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from decimal import Decimal
 from html.parser import HTMLParser
 
 import pytest
@@ -11,12 +12,13 @@ from django.test import Client
 from django.urls import reverse
 from django.utils.html import escape
 
-from capture import queue, reports
-from capture.models import CaptureJob, Check
+from capture import budgets, queue, reports, systems
+from capture.models import CaptureJob, Check, Team
 from capture.providers import registry
-from capture.providers.replies import Kind, Refused, Source
+from capture.providers.replies import Basis, Cost, Kind, Refused, Source
 from tests.factories import (
     ACCOUNT,
+    FOR_MONEY,
     PATIENCE,
     WORKER,
     answer,
@@ -27,6 +29,7 @@ from tests.factories import (
     make_job,
     make_user,
     start_one,
+    unknown_error,
 )
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("simulated")]
@@ -270,6 +273,122 @@ class TestForm:
         assert 'button class="main" disabled' in html
 
 
+@pytest.mark.usefixtures("only_chatgpt")
+class TestMoney:
+    @pytest.fixture
+    def poor(self, client, user):
+        """Ada, whose team has a dollar a month, of which one question is spent."""
+        job = make_job(user=user)
+        queue.complete(start_one(job, FOR_MONEY), answer(cost=Cost(Decimal("0.9876"), Basis.REPORTED)))
+        Team.objects.update(monthly_budget=1)
+        client.force_login(user)
+        return client
+
+    def sent(self, **fields):
+        return typed(providers=["chatgpt"], **fields)
+
+    def test_a_check_over_the_budget_is_refused_with_the_sum_and_loses_nothing(self, poor):
+        form = self.sent(prompts="Is <b>this</b> kept?\nAnd this?", samples="5", country="DE")
+
+        response = poor.post("/checks/new/", form)
+
+        html = response.content.decode()
+        assert response.status_code == 200
+        assert Check.objects.count() == 1
+        refusal = f"This check would cost about {cost_of(10)}; $0.01 of this month&#x27;s $1.00 is left."
+        assert f'role="alert">Nothing was asked yet. {refusal}</p>' in html
+        inputs = {(attributes["name"], attributes.get("value")): attributes for attributes in Tags(html).of("input")}
+        assert {("brand", "Northwind"), ("samples", "5"), ("country", "DE"), ("nonce", "abc")} <= inputs.keys()
+        assert "checked" in inputs["providers", "chatgpt"]
+        assert "Is &lt;b&gt;this&lt;/b&gt; kept?\nAnd this?" in html
+        assert "Contoso" in html
+
+    def test_with_more_room_the_refused_form_is_taken_as_it_is(self, poor):
+        poor.post("/checks/new/", self.sent())
+        Team.objects.update(monthly_budget=2)
+
+        assert poor.post("/checks/new/", self.sent()).status_code == 302
+
+    def test_the_form_says_what_is_spent_and_what_is_still_open(self, poor, user):
+        assert "$0.99 of this month’s $1.00 is spent." in shown(poor.get("/checks/new/?form=x"))
+        Team.objects.update(monthly_budget=5000)
+        make_check(user, prompts=("One?", "Two?"))
+
+        html = shown(poor.get("/checks/new/?form=x"))
+
+        more = "and about $0.04 more goes to questions that are still open."
+        assert f"$0.99 of this month’s $5,000.00 is spent, {more}" in html
+
+    def test_the_estimate_of_a_form_comes_as_a_part_of_the_page(self, poor):
+        response = poor.post("/checks/new/estimate/", self.sent(brand="", samples="3"), headers=HTMX)
+
+        assert shown(response) == (
+            f"This check would cost about {cost_of(6)}. That is more than is left. "
+            "$0.99 of this month’s $1.00 is spent."
+        )
+
+    def test_without_htmx_it_is_the_whole_form_with_all_that_was_typed(self, poor):
+        html = shown(poor.post("/checks/new/estimate/", self.sent(prompts="Kept?")))
+
+        assert f"This check would cost about {cost_of(1)}." in html
+        assert "Kept?" in html
+        assert 'action="/checks/new/?form=abc"' in html
+        assert Check.objects.count() == 1
+
+    @pytest.mark.parametrize("fields", [{"prompts": ""}, {"providers": []}, {"samples": "99"}])
+    def test_what_is_not_filled_in_has_no_estimate(self, poor, fields):
+        html = shown(poor.post("/checks/new/estimate/", self.sent() | fields, headers=HTMX))
+
+        assert html == "$0.99 of this month’s $1.00 is spent."
+
+    def test_a_simulated_check_is_free(self, poor, settings):
+        settings.CAPTURE_PROVIDER_KEYS, settings.SIMULATOR_URL = {}, "http://127.0.0.1:9"
+
+        assert "This check is free." in shown(poor.post("/checks/new/estimate/", self.sent(), headers=HTMX))
+
+    def test_a_session_that_lapses_meanwhile_does_not_take_the_form_away(self, client):
+        response = client.post("/checks/new/estimate/", self.sent(), headers=HTMX)
+
+        assert (response.status_code, response.content, response.headers.get("HX-Redirect")) == (204, b"", None)
+
+    def test_nobody_is_asked_by_an_address_alone(self, poor):
+        assert poor.get("/checks/new/estimate/").status_code == 405
+
+    def test_a_check_says_what_it_cost_and_how_much_of_it_is_an_estimate(self, page, user):
+        job = make_job(user=user)
+        path = path_of(job.of_check)
+        assert "$0 spent so far." in spaced(page(path))
+        queue.ask_again(start_one(job, FOR_MONEY), unknown_error(), 0)
+        queue.promote_due()
+        queue.complete(start_one(job, FOR_MONEY), answer())
+        job.delete()
+
+        html = spaced(page(path))
+
+        assert "$0.0330 spent, of which $0.0200 is an estimate: nobody knows exactly what it came to." in html
+        assert "Simulated" not in html
+
+    def test_a_simulated_answer_cost_nothing_and_the_page_says_what_it_would_have(self, page, user):
+        job = make_job(user=user)
+        complete_one(job)
+
+        html = spaced(page(path_of(job.of_check)))
+
+        assert "$0 spent. Simulated answers cost nothing; real ones would have cost about $0.0130." in html
+
+
+def cost_of(questions: int) -> str:
+    return budgets.rounded_up(questions * systems.estimates()["chatgpt"])
+
+
+def shown(response) -> str:
+    return spaced(response.content.decode())
+
+
+def spaced(html: str) -> str:
+    return " ".join(html.split())
+
+
 class TestCheckPage:
     def test_an_unfinished_check_is_polled_and_can_be_reloaded(self, page, user):
         check = make_check(user)
@@ -378,7 +497,8 @@ class TestCheckPage:
             queue.complete(ticket, answer())
         client.force_login(user)
 
-        with django_assert_num_queries(9):  # session, user, team, check; three for the board, two for the answers
+        # Session, user, team, check; three for the board, two for the answers, one for the money.
+        with django_assert_num_queries(10):
             client.get(path_of(check))
 
     def test_a_check_is_shown_when_all_its_jobs_are_cleaned_up(self, page, user):

@@ -246,6 +246,47 @@ def test_fault_10_a_result_that_cannot_be_written_now_stays_in_hand(monkeypatch)
     assert Capture.objects.get().text == "paid for"
 
 
+def test_fault_10_beats_go_on_while_a_result_cannot_be_written(monkeypatch):
+    monkeypatch.setattr(heartbeat, "INTERVAL", 0.0)
+    job = make_job()
+    worker = make_worker(Pending("resp_1"), answer("paid for"))
+    worker.register()
+    let_it_work(worker)
+    make_due()
+    beats, complete, beat = [], queue.complete, heartbeat.beat
+
+    def beat_and_count(*args):
+        beats.append(fresh(job).status)
+        if len(beats) == 5:
+            monkeypatch.setattr(queue, "complete", complete)
+        return beat(*args)
+
+    monkeypatch.setattr(heartbeat, "beat", beat_and_count)
+    monkeypatch.setattr(queue, "complete", _failing(OperationalError("canceling statement due to lock timeout")))
+    stop_when(monkeypatch, lambda: fresh(job).status == Status.DONE)
+
+    assert worker.run()
+
+    assert beats[2:5] == [Status.CLAIMED] * 3  # it is the worker's all the time, and no stray
+    assert Capture.objects.get().text == "paid for"
+
+
+def make_due():
+    CaptureJob.objects.waiting().update(run_after="2000-01-01T00:00Z")
+
+
+def stop_when(monkeypatch, true):
+    """Have any worker stop as soon as something is so."""
+    wait = Worker.wait
+
+    def wait_or_stop(worker):
+        if true():
+            worker.seats.mailbox.put(Stop())
+        wait(worker)
+
+    monkeypatch.setattr(Worker, "wait", wait_or_stop)
+
+
 def test_fault_9_the_loop_goes_on_when_the_database_is_back(monkeypatch):
     job = make_job()
     worker = make_worker(drain=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 
 from django import forms
@@ -12,7 +13,7 @@ from django.conf import settings
 from django.conf.locale import LANG_INFO
 from django.core.exceptions import ValidationError
 
-from capture import systems
+from capture import budgets, systems
 from capture.forms.fields import CodeField, LinesField, NameField, check_name, code_widget, shortened
 from capture.models import Prompt
 from capture.orders import Order
@@ -213,6 +214,22 @@ class CheckForm(forms.Form):
     def unseen_errors(self) -> list[str]:
         """What is wrong with fields that the page does not show; only a changed page sends that."""
         return [str(message) for message in self["nonce"].errors]
+
+    @property
+    def cost(self) -> Decimal | None:
+        """What the check would probably cost, in US dollars; None while the form does not say what is to be asked."""
+        self.errors  # noqa: B018  reads the form
+        asked = getattr(self, "cleaned_data", {})
+        if not {"prompts", "providers", "samples"} <= asked.keys():
+            return None
+        return systems.cost(len(asked["prompts"]), asked["providers"], asked["samples"], systems.estimates())
+
+    @property
+    def estimate(self) -> str:
+        """The same as a sentence; empty where there is none."""
+        if self.cost is None:
+            return ""
+        return f"This check would cost about {budgets.rounded_up(self.cost)}." if self.cost else "This check is free."
 
     @property
     def can_ask(self) -> bool:

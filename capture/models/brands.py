@@ -49,7 +49,7 @@ class BrandQuerySet(models.QuerySet["Brand"]):
         """The team's brand of that name, in any case; made if it is new."""
         with transaction.atomic():
             # Locking the team lets one of two first checks of a brand make it, and the other find it.
-            Team.objects.select_for_update(no_key=True).get(pk=team.pk)
+            Team.objects.lock(team)
             return _named(self.current().filter(team=team), name) or self.create(team=team, name=name)
 
 

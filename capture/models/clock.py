@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import UTC, date, datetime
 from typing import cast
 
 from django.db import connection
@@ -29,3 +29,8 @@ def database_now() -> datetime:
         cursor.execute("SELECT clock_timestamp()")
         (now,) = cursor.fetchone()
     return cast("datetime", now)
+
+
+def database_today() -> date:
+    """The day in UTC by the one clock; money is counted by such days."""
+    return database_now().astimezone(UTC).date()

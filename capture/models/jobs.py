@@ -84,18 +84,21 @@ class JobQuerySet(models.QuerySet["CaptureJob"]):
         """Jobs that may be started now, in order."""
         return self.claimable().filter(lane=lane, provider__in=providers).order_by("turn", "id")
 
+    def orphaned(self) -> JobQuerySet:
+        """Held jobs of whose worker nothing is heard: it is silent, or lost, or has stopped."""
+        return self.held().exclude(Exists(Worker.objects.alive().filter(pk=OuterRef("worker"))))
+
     def forsaken(self) -> JobQuerySet:
         """Held jobs whose worker is lost or has stopped, and that may be taken back by now.
 
         A start of a worker that is only silent may still be under way: its exchange's deadline is waited for.
         """
         owner = Worker.objects.filter(pk=OuterRef("worker"))
-        under_way = Attempt.objects.filter(job=OuterRef("pk"), ended_at__isnull=True, deadline__gt=StatementTimestamp())
         surely_over = owner.filter(Q(proven_dead=True) | Q(stopped_at__isnull=False))
         return (
             self.held()
             .exclude(Exists(owner.serving()))
-            .filter(Q(status=Status.CLAIMED) | Exists(surely_over) | ~Exists(under_way))
+            .filter(Q(status=Status.CLAIMED) | Exists(surely_over) | ~Exists(Attempt.under_way()))
         )
 
     def to_promote(self) -> JobQuerySet:
@@ -180,6 +183,7 @@ class CaptureJob(models.Model):
             models.Index(fields=["lane"], name="job_in_flight", condition=Q(status__in=IN_FLIGHT)),
             models.Index(fields=["worker"], name="job_held", condition=IS_HELD),
             models.Index(fields=["of_check"], name="job_open", condition=Q(status__in=OPEN)),
+            models.Index(fields=["team"], name="job_open_by_team", condition=Q(status__in=OPEN)),
             models.Index(fields=["of_check"], name="job_by_check"),
             models.Index(fields=["team", "lane", "turn"], name="job_team_turn"),
             models.Index(fields=["finished_at"], name="job_finished", condition=IS_FINAL),
@@ -216,6 +220,7 @@ class Attempt(models.Model):
     outcome = models.CharField(max_length=7, choices=AttemptOutcome, default=AttemptOutcome.OPEN)
     reason = CleanCharField(max_length=60, blank=True, default="")
     error = CleanTextField(most=2000, blank=True, default="")
+    spent = models.BooleanField(default=True, help_text="it counts among those that its job may use up")
     settled = models.BooleanField(null=True, help_text="what a person found out of an unknown outcome: charged or not")
 
     class Meta:
@@ -239,6 +244,11 @@ class Attempt(models.Model):
 
     def __str__(self) -> str:
         return f"attempt {self.number} of job {self.job_id}"
+
+    @staticmethod
+    def under_way() -> models.QuerySet[Attempt]:
+        """Of an outer query's job: the attempt whose exchange may not be over yet."""
+        return Attempt.objects.filter(job=OuterRef("pk"), ended_at__isnull=True, deadline__gt=StatementTimestamp())
 
     @property
     def is_unsettled(self) -> bool:

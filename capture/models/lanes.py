@@ -16,6 +16,9 @@ class Lane(models.Model):
     cooling_since = models.DateTimeField(null=True, blank=True)
     cooling_until = models.DateTimeField(null=True, blank=True)
     cooling_reason = models.CharField(max_length=200, blank=True, default="")
+    cooling_repeats = models.PositiveSmallIntegerField(default=0, help_text="how often in a row it was told to wait")
+    probe = models.UUIDField(null=True, blank=True, help_text="the claim that finds out whether it goes again")
+    opened_at = models.DateTimeField(null=True, blank=True, help_text="when its account last answered again")
     turn = models.BigIntegerField(default=0, help_text="the turn that is being served")
 
     class Meta:

@@ -24,6 +24,10 @@ class TeamQuerySet(models.QuerySet["Team"]):
         number = cast("int", user.pk)
         return self._first_of(number) or self._make_for(number)
 
+    def lock(self, team: Team) -> Team:
+        """The team as it is now, locked until the end of the transaction; rows that point to it can still be made."""
+        return self.select_for_update(no_key=True).get(pk=team.pk)
+
     def _first_of(self, user: int) -> Team | None:
         return self.filter(memberships__user_id=user).order_by("memberships__id").first()
 

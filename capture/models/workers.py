@@ -45,6 +45,8 @@ class Worker(models.Model):
     lost_at = models.DateTimeField(null=True)
     proven_dead = models.BooleanField(default=False, help_text="its process was seen to be gone")
 
+    taken_back = models.PositiveIntegerField(default=0, help_text="jobs that others have taken back from it")
+
     objects = WorkerQuerySet.as_manager()
 
     class Meta:

@@ -58,6 +58,8 @@ MESSAGES: tuple[tuple[str, Verdict], ...] = (
 )
 
 _PASSING_STATUSES = frozenset({408, 409, 429, 500, 502, 503, 504, *range(520, 530)})
+# 529 is not registered, but is what several systems answer with in an overload.
+_OVERLOADED = frozenset({503, 529})
 _FATAL_STATUSES = {401: BAD_KEY, 402: NO_MONEY, 403: BAD_KEY, 404: BAD_MODEL, 451: WRONG_REGION}
 _RATE_LIMITS = re.compile(r"rate_limit|slow_down|resource_exhausted")
 _NAME = re.compile(r"[A-Za-z0-9_.\-]{1,80}")
@@ -165,14 +167,19 @@ def error_of(
     """
     headers = lower_names(headers)
     reason, verdict = _judge(problem, headers, rules)
+    passing = verdict.kind is Kind.TRANSIENT
+    limited = _is_rate_limit(problem, reason)
+    wait = _wait(problem, headers, limited) if passing else None
     return ProviderError(
         kind=verdict.kind,
         reason=reason,
         message=_public_message(problem),
         scope=verdict.scope,
-        wait=_wait(problem, headers) if verdict.kind is Kind.TRANSIENT else None,
+        wait=wait,
         ended=ended,
         cost=cost,
+        heard=True,
+        throttled=passing and (limited or wait is not None or _is_overload(problem)),
     )
 
 
@@ -200,8 +207,15 @@ def _by_status(status: int, headers: Mapping[str, str]) -> Verdict:
     return TRANSIENT
 
 
-def _wait(problem: Problem, headers: Mapping[str, str]) -> float | None:
-    limited = problem.status == 429 or any(_RATE_LIMITS.search(name) for name in problem.names)
+def _is_rate_limit(problem: Problem, reason: str) -> bool:
+    return problem.status == 429 or any(_RATE_LIMITS.search(name) for name in (reason, *problem.names))
+
+
+def _is_overload(problem: Problem) -> bool:
+    return problem.status in _OVERLOADED or "overloaded" in problem.message.lower()
+
+
+def _wait(problem: Problem, headers: Mapping[str, str], limited: bool) -> float | None:
     return wait_of(headers, message=problem.message, details=problem.details, rate_limited=limited)
 
 

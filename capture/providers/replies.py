@@ -156,6 +156,10 @@ class Scope(StrEnum):
     REGION = "region"
 
 
+# Whatever else is asked of the same account ends the same way.
+OF_THE_ACCOUNT = frozenset({Scope.KEY, Scope.MONEY, Scope.REGION})
+
+
 @dataclass(eq=False)
 class ProviderError(Exception):
     """A failure to get a reply.
@@ -170,6 +174,8 @@ class ProviderError(Exception):
             charged; nobody here can know.
         ended: the remote call that was asked for is over or unknown to the system, so polling it again is useless.
         cost: what the failed call cost where the system said so.
+        heard: the system itself said this; it was not lost on the way.
+        throttled: a rate limit or an overload: the system wants less to be asked for a while.
     """
 
     kind: Kind
@@ -180,6 +186,13 @@ class ProviderError(Exception):
     maybe_charged: bool = False
     ended: bool = False
     cost: Cost | None = None
+    heard: bool = False
+    throttled: bool = False
+
+    @property
+    def of_the_account(self) -> bool:
+        """Whether the account is the trouble, not the question: a refused key, no money, a closed region."""
+        return self.kind is Kind.FATAL and self.scope in OF_THE_ACCOUNT
 
     def __str__(self) -> str:
         return f"{self.reason}: {self.message}"

@@ -4,8 +4,8 @@
                    │
                    ▼
     cancel ┌── PENDING ◄───────┬──────────────┬──────────────┐
-           │       │ claim     │ release      │ ask_again    │ requeue (a person)
-           │       ▼           │              │              │
+           │       │ claim     │ release      │ ask_again,   │ requeue (a person)
+           │       ▼           │              │ put_back     │
            ├── CLAIMED ────────┘              │              │
            │    │     │ start: the intent     │              │
            │    │     ▼                       │              │
@@ -31,7 +31,7 @@ Lock order: team, lane, worker, check, job, attempt, capture; ids sorted.
 from capture.queue.claims import claim, release, release_strays
 from capture.queue.entry import enqueue, promote_due
 from capture.queue.forsaken import take_back
-from capture.queue.held import ask_again, complete, fail, start, wait
+from capture.queue.held import ask_again, complete, fail, put_back, start, wait
 from capture.queue.outlook import look
 from capture.queue.people import cancel, requeue
 
@@ -44,6 +44,7 @@ __all__ = [
     "fail",
     "look",
     "promote_due",
+    "put_back",
     "release",
     "release_strays",
     "requeue",

@@ -2,45 +2,38 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Collection
 from datetime import timedelta
 from uuid import UUID, uuid4
 
-from django.db import OperationalError, connection, transaction
-from psycopg.errors import LockNotAvailable
+from django.db import connection, transaction
 
 from capture import lanes, ledger, tickets
 from capture.calls import Ticket
+from capture.lanes import Room
 from capture.models import CaptureJob, Status
 from capture.models.clock import ClockTimestamp
 from capture.models.jobs import JobQuerySet
 from capture.queue.moves import NOBODY, say
 
-log = logging.getLogger("capture.queue")
-
 # A claimer that freezes while it holds a lane's lock holds up that lane for a moment only.
 LOCK_TIMEOUT = timedelta(seconds=2)
-IDLE_TIMEOUT = timedelta(seconds=5)
+IDLE_TIMEOUT = timedelta(seconds=2)
 
 
 def claim(lane: str, worker: UUID, slugs: Collection[str], seats: int, *, crashed: bool = True) -> list[Ticket]:
     """Take as many jobs of a lane as there are free seats and the lane has room for.
 
     Polls that are due go first; they hold a place in the lane already.
-
     Arguments:
         slugs: the AI systems that this worker can ask.
         seats: how many it can seat now.
         crashed: whether one of them may be a job whose worker has died before.
+
+    Raises:
+        lanes.LaneBusyError: another claimer is at the lane now; nothing was waited for.
     """
-    try:
-        claimed = _claim(lane, worker, slugs, seats, crashed)
-    except OperationalError as error:
-        if not isinstance(error.__cause__, LockNotAvailable):
-            raise
-        log.warning("lane %s is held up by another claimer", lane)
-        return []
+    claimed = _claim(lane, worker, slugs, seats, crashed)
     for ticket in claimed:
         say(ticket, "claimed")
     return claimed
@@ -51,16 +44,35 @@ def _claim(lane: str, worker: UUID, slugs: Collection[str], seats: int, crashed:
     with transaction.atomic():
         _be_brief()
         room = lanes.lock(lane)
-        due = CaptureJob.objects.to_poll(lane, slugs).one_crashed_at_most(allowed=crashed)
-        jobs = _take(due, seats if room.polls else 0)
-        crashed = crashed and not any(job.crashes for job in jobs)
-        new = CaptureJob.objects.to_start(lane, slugs).one_crashed_at_most(allowed=crashed)
-        jobs += _take(new, min(room.starts, seats - len(jobs)))
-        if jobs:
-            CaptureJob.objects.filter(pk__in=sorted(job.pk for job in jobs)).update(
-                status=Status.CLAIMED, worker=worker, claim_token=token, run_after=None
-            )
-        return tickets.of(jobs, token) if jobs else []
+        jobs = _probe(room, slugs, crashed) if room.probe else _choose(room, slugs, seats, crashed)
+        if not jobs:
+            return []
+        CaptureJob.objects.filter(pk__in=sorted(job.pk for job in jobs)).update(
+            status=Status.CLAIMED, worker=worker, claim_token=token, run_after=None
+        )
+        lanes.note_claim(room, jobs, token)
+        return tickets.of(jobs, token, probe=room.probe)
+
+
+def _choose(room: Room, slugs: Collection[str], seats: int, crashed: bool) -> list[CaptureJob]:
+    jobs = _polls(room, slugs, seats, crashed)
+    crashed = crashed and not any(job.crashes for job in jobs)
+    return jobs + _starts(room, slugs, seats - len(jobs), crashed)
+
+
+def _probe(room: Room, slugs: Collection[str], crashed: bool) -> list[CaptureJob]:
+    """One call. Best a start: a system that refuses to start calls may still let them be looked after."""
+    return _starts(room, slugs, 1, crashed) or _polls(room, slugs, 1, crashed)
+
+
+def _polls(room: Room, slugs: Collection[str], most: int, crashed: bool) -> list[CaptureJob]:
+    due = CaptureJob.objects.to_poll(room.lane.name, slugs).one_crashed_at_most(allowed=crashed)
+    return _take(due, most if room.polls else 0)
+
+
+def _starts(room: Room, slugs: Collection[str], most: int, crashed: bool) -> list[CaptureJob]:
+    new = CaptureJob.objects.to_start(room.lane.name, slugs).one_crashed_at_most(allowed=crashed)
+    return _take(new, min(room.starts, most))
 
 
 def _be_brief() -> None:
@@ -95,7 +107,15 @@ def release(ticket: Ticket) -> bool:
         ):
             ledger.withdraw_attempt(ticket.attempt)
             return True
-        return _hand_back(mine) > 0
+        return _hand_back(mine) > 0 or _is_back(ticket)
+
+
+def _is_back(ticket: Ticket) -> bool:
+    """Whether the job stands as its release leaves it, since the reply to that COMMIT was lost."""
+    job = CaptureJob.objects.filter(pk=ticket.job)
+    if ticket.remote_id is None:
+        return job.pending().filter(attempts=ticket.attempts - 1).exists()
+    return job.waiting().filter(remote_id=ticket.remote_id).exists()
 
 
 def release_strays(worker: UUID, held: Collection[UUID]) -> int:

@@ -10,13 +10,14 @@ from typing import Any
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
 from django.db import transaction
 
-from capture import systems
+from capture import budgets, systems, turns
 from capture.models import Brand, CaptureJob, Check, Prompt, Team
 from capture.models.brands import remember_competitors
 from capture.notifications import notify
 from capture.orders import Order
 from capture.providers import registry
 from capture.queue.moves import AT_ONCE
+from capture.turns import Turns
 
 log = logging.getLogger("capture.queue")
 
@@ -31,8 +32,12 @@ def enqueue(
 
     Returns:
         The check, and whether it is new.
+
+    Raises:
+        OverBudgetError: it would cost more than the team has left; nothing is written.
     """
     with transaction.atomic():
+        _refuse_over_budget(order, team, estimates)
         brand = Brand.objects.remember(team, order.brand)
         check, created = Check.objects.get_or_create(
             team=team, submit_token=order.submit_token, defaults=_check_fields(order, brand, user)
@@ -44,6 +49,13 @@ def enqueue(
     if created:
         log.info("check %s: jobs enqueued: %s", check.uuid, len(jobs))
     return check, created
+
+
+def _refuse_over_budget(order: Order, team: Team, estimates: Mapping[str, Decimal]) -> None:
+    """An order that has made its check already is not counted twice; under the lock that is certain."""
+    Team.objects.lock(team)
+    if not Check.objects.of_team(team).filter(submit_token=order.submit_token).exists():
+        budgets.require(team, systems.cost(len(order.prompts), order.providers, order.samples, estimates))
 
 
 def _check_fields(order: Order, brand: Brand, user: AbstractBaseUser | AnonymousUser) -> dict[str, Any]:
@@ -75,28 +87,38 @@ def _prompts(order: Order, check: Check) -> list[Prompt]:
 def _jobs(
     order: Order, check: Check, prompts: Sequence[Prompt], estimates: Mapping[str, Decimal]
 ) -> Iterable[CaptureJob]:
+    dealt = Turns()
     for sample in range(1, order.samples + 1):
         for prompt in prompts:
             for slug in order.providers:
                 if sample > systems.samples_of(slug, order.samples):
                     continue
+                lane = registry.by_slug[slug].lane
                 yield CaptureJob(
                     team_id=check.team_id,
                     of_check=check,
                     prompt=prompt,
                     provider=slug,
-                    lane=registry.by_slug[slug].lane,
+                    lane=lane,
+                    turn=dealt.deal(check.team_id, lane),
                     sample=sample,
                     estimate=estimates[slug],
                 )
 
 
 def promote_due() -> int:
-    """Make jobs whose time has come claimable, a batch at a time; says how many."""
+    """Make jobs whose time has come claimable, a batch at a time; says how many.
+
+    Each gets its team's next turn: with the old one, many that come back at once would go before all newcomers.
+    """
+    owners = set(CaptureJob.objects.to_promote().values_list("team", flat=True)[:AT_ONCE])
+    if not owners:
+        return 0
     with transaction.atomic():
-        due = CaptureJob.objects.to_promote().select_for_update(skip_locked=True)[:AT_ONCE]
-        return (
-            CaptureJob.objects.postponed()
-            .filter(pk__in=sorted(due.values_list("pk", flat=True)))
-            .update(run_after=None)
-        )
+        teams = turns.lock(owners, skip_locked=True)
+        due = CaptureJob.objects.to_promote().filter(team__in=teams)
+        jobs = list(due.select_for_update(skip_locked=True, no_key=True)[:AT_ONCE])
+        dealt = Turns()
+        for job in jobs:
+            job.turn, job.run_after = dealt.deal(job.team_id, job.lane), None
+        return CaptureJob.objects.bulk_update(jobs, ["turn", "run_after"])

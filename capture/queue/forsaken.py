@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import logging
+from collections import Counter
+from collections.abc import Iterable
 from typing import Any
 
 from django.db import transaction
+from django.db.models import F
 
 from capture import ledger
 from capture.models import CaptureJob, Status, Worker
@@ -32,12 +35,14 @@ def take_back(limits: Limits) -> int:
         taken = list(jobs.select_related("of_check").order_by("pk")[:AT_ONCE])
         workers = Worker.objects.filter(pk__in={job.worker for job in taken}, proven_dead=True)
         dead = set(workers.values_list("pk", flat=True))
-        for job in taken:
-            _take_back(job, crashed=job.worker in dead, limits=limits)
+        into = [_take_back(job, crashed=job.worker in dead, limits=limits) for job in taken]
+    _count(taken)
+    for job, status in zip(taken, into, strict=True):
+        log.warning("job %s %s: taken back from worker %s: %s", job.pk, job.provider, job.worker, status)
     return len(taken)
 
 
-def _take_back(job: CaptureJob, *, crashed: bool, limits: Limits) -> None:
+def _take_back(job: CaptureJob, *, crashed: bool, limits: Limits) -> Status:
     unknown = job.status == Status.RUNNING
     error = _what_happened(job, crashed=crashed)
     spent = unknown and (job.attempts >= limits.attempts or job.unknowns >= limits.unknown_retries)
@@ -49,8 +54,18 @@ def _take_back(job: CaptureJob, *, crashed: bool, limits: Limits) -> None:
     else:
         into |= {"status": Status.PENDING, "reason": error.reason if unknown else job.reason}
     CaptureJob.objects.filter(pk=job.pk, claim_token=job.claim_token).update(**into)
-    log.warning("job %s %s: taken back from worker %s: %s", job.pk, job.provider, job.worker, into["status"])
-    _close_forsaken(job, error, failed=into["status"] == Status.FAILED)
+    status: Status = into["status"]
+    _close_forsaken(job, error, failed=status is Status.FAILED)
+    return status
+
+
+def _count(taken: Iterable[CaptureJob]) -> None:
+    """Note with each worker how many jobs were taken back from it.
+
+    After the transaction, since workers are locked before jobs. A death in between costs a count and nothing else.
+    """
+    for worker, jobs in Counter(job.worker for job in taken if job.worker).items():
+        Worker.objects.filter(pk=worker).update(taken_back=F("taken_back") + jobs)
 
 
 def _close_forsaken(job: CaptureJob, error: ProviderError, *, failed: bool) -> None:

@@ -9,10 +9,9 @@ from typing import Any
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import F, Q
-from django.db.models.functions import Greatest
+from django.db.models import Q
 
-from capture import ledger
+from capture import ledger, turns
 from capture.calls import Ticket
 from capture.models import Capture, CaptureJob, Outcome, Status
 from capture.models.clock import ClockTimestamp
@@ -103,6 +102,20 @@ def ask_again(ticket: Ticket, error: ProviderError, after: float) -> bool:
     return told(ticket, f"asked again in {after:.1f} s ({error.reason})", _end_by_error(ticket, error, back))
 
 
+def put_back(ticket: Ticket, error: ProviderError) -> bool:
+    """The account is the trouble, not the question: the job goes back in line, and no attempt is spent.
+
+    It takes its team's next turn, so that another job finds out whether the account answers again.
+    """
+    team = CaptureJob.objects.filter(pk=ticket.job).values_list("team", flat=True).first()
+    turn = 0 if team is None else turns.next_of(team, ticket.lane)
+    back = {"status": Status.PENDING, "attempts": ticket.attempts - 1, "turn": turn}
+    with transaction.atomic():
+        done = _end_by_error(ticket, error, back)
+        ledger.spare(ticket.attempt)
+    return told(ticket, f"put back ({error.reason})", done)
+
+
 def fail(ticket: Ticket, error: ProviderError, *, live: bool = False) -> bool:
     """The job came to nothing.
 
@@ -115,13 +128,8 @@ def fail(ticket: Ticket, error: ProviderError, *, live: bool = False) -> bool:
 
 def _end_by_error(ticket: Ticket, error: ProviderError, into: Mapping[str, Any], *, live: bool = False) -> bool:
     """An attempt is over by an error, and its job goes elsewhere; a late error closes its attempt and no more."""
-    changes = {
-        "remote_id": ticket.remote_id if live else None,
-        "unknowns": ticket.unknowns + error.maybe_charged,
-        "reason": error.reason,
-    }
     with transaction.atomic():
-        moved = _move(ticket, **changes, **into, **NOBODY)
+        moved = _move(ticket, remote_id=ticket.remote_id if live else None, reason=error.reason, **into, **NOBODY)
         job = _locked(ticket.job)
         if job is None:
             return moved
@@ -130,6 +138,7 @@ def _end_by_error(ticket: Ticket, error: ProviderError, into: Mapping[str, Any],
             # The call may be live: who looks after it now will see for itself.
             return ended or (live and job.status == Status.FAILED)
         ledger.close_by_error(job, ticket.attempt, error, live=live)
+        _count_unknowns(job.pk)
         taken_up = moved and take_up(job.pk)
         if moved and not taken_up and job.status == Status.FAILED:
             ledger.keep_failure(job, ticket.attempt, error)
@@ -168,10 +177,16 @@ def take_up(job: int) -> bool:
         run_after=ClockTimestamp(),
         finished_at=None,
         polls=0,
-        unknowns=Greatest(F("unknowns") - 1, 0),
     )
     if taken:
         ledger.reopen(call)
         notify()
-        log.info("job %s: looks after call %s of an earlier attempt", job, call.remote_id)
+        _count_unknowns(job)
+        found = f"job {job}: looks after call {call.remote_id} of an earlier attempt"
+        transaction.on_commit(lambda: log.info(found))
     return bool(taken)
+
+
+def _count_unknowns(job: int) -> None:
+    """Count them anew, since an outcome that nobody knew may have become known."""
+    CaptureJob.objects.filter(pk=job).update(unknowns=ledger.unknowns(job))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
+from datetime import datetime
 
 from django.db import connection
 
@@ -12,6 +13,8 @@ from django.db import connection
 # may well choose to read the table, which is bad for a lane that has nothing.)
 LOOK = """
     SELECT name, paused, cooling_until, statement_timestamp(),
+        CASE WHEN least_seconds_between_starts > 0
+            THEN last_start_at + make_interval(secs => least_seconds_between_starts) END,
         (SELECT min(turn) FROM capture_capturejob WHERE status = 'pending' AND run_after IS NULL AND lane = name),
         (SELECT min(run_after) FROM capture_capturejob WHERE status = 'waiting' AND lane = name),
         (SELECT min(run_after) FROM capture_capturejob WHERE status = 'pending' AND run_after IS NOT NULL)
@@ -41,9 +44,15 @@ def look(names: Collection[str]) -> Outlook:
         cursor.execute(LOOK, [list(names)])
         rows = cursor.fetchall()
     ready, coming, overdue = set(), set(), False
-    for name, paused, cool, now, turn, poll, retry in rows:
+    for name, paused, cool, now, next_start, turn, poll, retry in rows:
+        may_start = turn is not None and not paused
         overdue = overdue or (retry is not None and retry <= now)
-        coming |= {time - now for time in (cool, poll, retry) if time is not None and time > now}
-        if (turn is not None and not paused) or (poll is not None and poll <= now):
+        times = (cool, poll, retry, next_start if may_start else None)
+        coming |= {time - now for time in times if time is not None and time > now}
+        if _is_past(cool, now) and ((may_start and _is_past(next_start, now)) or (poll is not None and poll <= now)):
             ready.add(name)
     return Outlook(frozenset(ready), overdue, min(coming).total_seconds() if coming else None)
+
+
+def _is_past(time: datetime | None, now: datetime) -> bool:
+    return time is None or time <= now

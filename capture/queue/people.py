@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 from django.db import transaction
-from django.db.models import Exists, OuterRef, Q
+from django.db.models import Exists, OuterRef, Q, Subquery
 
-from capture import ledger
-from capture.models import Capture, CaptureJob, Status
+from capture import ledger, turns
+from capture.models import Capture, CaptureJob, Lane, Status
 from capture.models.clock import ClockTimestamp
 from capture.models.jobs import JobQuerySet
 from capture.notifications import notify
 from capture.queue.moves import AT_ONCE, NOBODY
+from capture.turns import Turns
 
 
 def cancel(jobs: JobQuerySet) -> int:
@@ -40,14 +42,35 @@ def requeue(jobs: JobQuerySet) -> int:
     )
     again = jobs.final().exclude(Exists(answered))
     afresh = {"attempts": 0, "unknowns": 0, "crashes": 0, "polls": 0, "finished_at": None, "reason": ""}
+    to_poll = again.filter(remote_id__isnull=False).update(
+        status=Status.WAITING, run_after=ClockTimestamp(), asked_at=ClockTimestamp(), **afresh
+    )
+    count = to_poll + _start_again(again.filter(remote_id__isnull=True), afresh)
+    if count:
+        notify()
+    return count
+
+
+def _start_again(jobs: JobQuerySet, afresh: Mapping[str, Any]) -> int:
+    """One that somebody waits for takes the turn that its lane serves now; many take their team's next turns."""
+    chosen = list(jobs.order_by("pk").values_list("pk", flat=True))
+    if len(chosen) == 1:
+        lane = Lane.objects.filter(name=OuterRef("lane")).values("turn")
+        return jobs.filter(pk__in=chosen).update(status=Status.PENDING, turn=Subquery(lane), **afresh)
+    batches = (chosen[at : at + AT_ONCE] for at in range(0, len(chosen), AT_ONCE))
+    return sum(_start_many(jobs.filter(pk__in=batch), afresh) for batch in batches)
+
+
+def _start_many(jobs: JobQuerySet, afresh: Mapping[str, Any]) -> int:
     with transaction.atomic():
-        to_poll = again.filter(remote_id__isnull=False).update(
-            status=Status.WAITING, run_after=ClockTimestamp(), asked_at=ClockTimestamp(), **afresh
-        )
-        to_start = again.filter(remote_id__isnull=True).update(status=Status.PENDING, **afresh)
-        if to_start or to_poll:
-            notify()
-    return to_start + to_poll
+        turns.lock(set(jobs.values_list("team", flat=True)))
+        locked = list(jobs.select_for_update(of=("self",), no_key=True).order_by("pk"))
+        dealt = Turns()
+        for job in locked:
+            job.turn, job.status = dealt.deal(job.team_id, job.lane), Status.PENDING
+            for name, value in afresh.items():
+                setattr(job, name, value)
+        return CaptureJob.objects.bulk_update(locked, ["turn", "status", *afresh])
 
 
 def _one_by_one(jobs: JobQuerySet) -> Iterable[CaptureJob]:

@@ -8,7 +8,9 @@ from capture.reports.answers import Answer, Link, answers_on
 from capture.reports.board import Board, Cell, Group, Row, State, board_of
 from capture.reports.checks import CheckLine, checks_of, lines
 from capture.reports.columns import System
+from capture.reports.spend import Spend, spent_on, spent_today
 from capture.reports.status import check_status, check_url, status_of, unserved
+from capture.reports.waiting import Wait, WaitKind, digest_of, waits_of
 
 __all__ = [
     "Answer",
@@ -18,14 +20,21 @@ __all__ = [
     "Group",
     "Link",
     "Row",
+    "Spend",
     "State",
     "System",
+    "Wait",
+    "WaitKind",
     "answers_on",
     "board_of",
     "check_status",
     "check_url",
     "checks_of",
+    "digest_of",
     "lines",
+    "spent_on",
+    "spent_today",
     "status_of",
     "unserved",
+    "waits_of",
 ]

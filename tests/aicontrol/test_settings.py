@@ -130,6 +130,10 @@ def test_production_settings_pass_the_deployment_check(run_python):
         ("CAPTURE_POLL", "nan"),
         ("CAPTURE_GRACE", "-1"),
         ("CAPTURE_LANE_LIMITS", "openai=x"),
+        ("CAPTURE_MONTHLY_BUDGET", "-0.01"),
+        ("CAPTURE_MONTHLY_BUDGET", "nan"),
+        ("CAPTURE_MONTHLY_BUDGET", "inf"),
+        ("CAPTURE_MONTHLY_BUDGET", "$50"),
         ("CAPTURE_LANE_LIMITS", "nobody=3"),
         ("DEBUG", "perhaps"),
         ("DATABASE_URL", "mysql://someone:hidden@host/name"),
@@ -235,6 +239,13 @@ def test_lane_limits_that_are_not_said_have_their_defaults(settings_of):
     limits = {"openai": 20, "perplexity": 3, "gemini": 20, "serpapi": 10}
 
     assert settings_of(["CAPTURE_LANE_LIMITS"], CAPTURE_LANE_LIMITS=" perplexity = 3 ") == [limits]
+
+
+@pytest.mark.parametrize(("value", "budget"), [("", "100"), ("0", "0"), ("49.99", "49.99"), ("0.1", "0.1")])
+def test_a_budget_is_exact_to_the_cent(run_python, value, budget):
+    script = "from aicontrol import settings as s; print(repr(s.CAPTURE_MONTHLY_BUDGET))"
+
+    assert run_python("-c", script, CAPTURE_MONTHLY_BUDGET=value).stdout == f"Decimal('{budget}')\n"
 
 
 def test_provider_keys_are_hidden_on_error_pages():

@@ -6,6 +6,7 @@ import json
 import sys
 from collections.abc import Callable
 from datetime import timedelta
+from decimal import Decimal
 from io import StringIO
 
 import pytest
@@ -13,8 +14,8 @@ from django.core.management import CommandError, call_command
 from django.db import OperationalError
 from django.utils import timezone
 
-from capture import queue, reports
-from capture.models import CaptureJob, Check, Worker
+from capture import budgets, queue, reports, systems
+from capture.models import Brand, CaptureJob, Check, Team, Worker
 from capture.providers import registry
 from capture.providers.replies import Refused
 from tests.factories import ACCOUNT, PATIENCE, WORKER, answer, claim, make_user
@@ -129,6 +130,16 @@ class TestRefusing:
         lines = refusal("--user", "ada", "--brand", "123", "--prompt", "x" * 20_000, "--country", "DEU").splitlines()
 
         assert [line.partition(":")[0] for line in lines] == ["--brand", "--prompt", "--provider", "--country"]
+
+    @pytest.mark.usefixtures("only_chatgpt")
+    def test_a_check_over_the_budget_with_the_sum(self, ada):
+        Team.objects.filter(pk=Team.objects.of(ada).pk).update(monthly_budget=Decimal("0.05"))
+
+        message = refusal(*CHATGPT, "--samples", "5")
+
+        cost = budgets.rounded_up(5 * systems.estimates()["chatgpt"])
+        assert message == f"This check would cost about {cost}; $0.05 of this month's $0.05 is left."
+        assert not Brand.objects.exists()
 
     def test_a_missing_option(self):
         assert "--user" in refusal_by_argparse("--brand", "Northwind")

@@ -6,6 +6,8 @@
     points.py       the named points at which a worker can be killed
     plan.py         all kills, interruptions and faults, derived from the seed
     server.py       the PostgreSQL, which is crashed and has connections cut
+    caretaker.py    stops it when the test itself was killed
+    tethered.py     what else ends with the test
     systems.py      the simulator, which is killed, too
     doomed.py       starts a worker that kills itself at a named point
     fleet.py        the workers, each started again at once after its death

@@ -5,19 +5,20 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from tests.killtest import points
 from tests.killtest.plan import INTERACTIONS, Kill
+from tests.killtest.tethered import tethered
 from tests.process.running import ROOT
 
 SEATS = "4"
 LOOK = "0.2"  # seconds between looks into the queue
 LONGEST_WAY = 12.0  # seconds after which a worker that has not come to its point is killed where it is
+GRACE = "15"  # seconds for exchanges in flight when a worker stops; those of the simulator are short
 STOPPING = 60.0  # seconds for a tidy end
 
 
@@ -134,9 +135,9 @@ class Fleet:
         return planned
 
 
-def _command(kill: Kill | None) -> list[str]:
+def _command(kill: Kill | None) -> Sequence[str]:
     program = ["-m", "tests.killtest.doomed"] if kill and kill.point else ["manage.py", "runworkers"]
-    return [sys.executable, *program, "--concurrency", SEATS, "--poll", LOOK]
+    return tethered(*program, "--concurrency", SEATS, "--poll", LOOK, "--grace", GRACE)
 
 
 def _ended_badly(process: subprocess.Popen[bytes]) -> bool:

@@ -51,7 +51,7 @@ class Logs:
                 self.workers[name] = found[2]
                 self.started.append(_seconds(found[1]))
             elif found := TAKEN_BACK.match(line):
-                # Said before the COMMIT, which may have failed: then it is said again, and the last time counts.
+                # A worker that was given up and lives may have claimed it once more; the last time counts.
                 key = found[3], int(found[2])
                 self.taken_back[key] = max(self.taken_back.get(key, 0.0), _seconds(found[1]))
             elif found := DONE.search(line):

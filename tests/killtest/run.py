@@ -124,7 +124,7 @@ class Run:
         logs = read_all(self._folder)
         return Books(
             asked=self._asked,
-            jobs=list(_jobs()),
+            jobs=list(jobs()),
             counts=self._systems.counts(),
             logs=logs,
             connections=self._server.connections_of_workers(),
@@ -134,7 +134,8 @@ class Run:
         )
 
 
-def _jobs() -> Iterator[Job]:
+def jobs() -> Iterator[Job]:
+    """The first ledger, job by job."""
     charged = set(Charge.objects.filter(amount__gt=0).values_list("attempt", flat=True))
     captures = dict(_captures())
     for job in CaptureJob.objects.select_related("prompt").prefetch_related("tries").order_by("pk"):

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import secrets
 import signal
+import subprocess
 import time
 from contextlib import suppress
 from pathlib import Path
@@ -22,7 +23,10 @@ from aicontrol import environment
 from aicontrol.embedded.postmaster import PidFile
 from aicontrol.embedded.server import DATABASE, EmbeddedServer
 from tests.killtest.plan import Interruption
+from tests.killtest.tethered import tethered
+from tests.process.running import ROOT
 
+PREFIX = "killtest_"  # of scratch databases
 WORKERS = "aicontrol worker%"  # as they and their listeners call themselves in pg_stat_activity
 
 SIGNALS = {
@@ -46,9 +50,20 @@ class Server:
             None if given else EmbeddedServer(folder, durable=environment.switch("AICONTROL_FSYNC", default=True))
         )
         self._given = given
-        self._database = f"killtest_{secrets.token_hex(6)}"
+        self._database = f"{PREFIX}{secrets.token_hex(6)}"
+        self._caretaker = self._take_care() if self._embedded else None
         with self._connected() as connection:
+            if self._embedded:
+                _drop_what_a_killed_test_has_left(connection)
             connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(self._database)))
+
+    def _take_care(self) -> subprocess.Popen[str]:
+        command = tethered("-m", "tests.killtest.caretaker", str(self._folder))
+        # A signal to the test's process group is none to whoever tidies up after it.
+        caretaker = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, start_new_session=True)
+        assert caretaker.stdout
+        assert caretaker.stdout.readline(), "the caretaker did not start"
+        return caretaker
 
     @property
     def can_crash(self) -> bool:
@@ -120,8 +135,15 @@ class Server:
     ) -> None:
         with self._connected() as connection:
             connection.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(self._database)))
-        if self._embedded:
+        if self._embedded and self._caretaker:
+            self._caretaker.terminate()
+            self._caretaker.communicate()
             self._embedded.leave()
+
+
+def _drop_what_a_killed_test_has_left(connection: psycopg.Connection) -> None:
+    for (name,) in connection.execute("SELECT datname FROM pg_database WHERE starts_with(datname, %s)", [PREFIX]):
+        connection.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))
 
 
 def _is_pooled(connection: psycopg.Connection) -> bool:

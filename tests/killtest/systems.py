@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from tests.killtest.tethered import tethered
 from tests.process.running import ROOT, Simulator
 
 SPEED = "20"
@@ -40,8 +40,8 @@ class Systems:
         return Simulator(self.url).counts()
 
     def _start(self, port: str) -> tuple[subprocess.Popen[str], str]:
-        command = [sys.executable, "-m", "simulator", "--port", port, "--speed", SPEED]
-        command += ["--state", str(self._state), "--script", str(self._script)]
+        command = tethered("-m", "simulator", "--port", port, "--speed", SPEED)
+        command = [*command, "--state", str(self._state), "--script", str(self._script)]
         with self._log.open("a") as log:
             process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=log, text=True)
         assert process.stdout

@@ -41,9 +41,13 @@ class Simulator:
     def script(self, *steps: dict[str, Any]) -> None:
         self._call("script", list(steps))
 
-    def _call(self, name: str, body: Any = None) -> Any:
+    def clear_script(self) -> None:
+        self._call("script", method="DELETE")
+
+    def _call(self, name: str, body: Any = None, method: str | None = None) -> Any:
         data = None if body is None else json.dumps(body).encode()
-        with urllib.request.urlopen(f"{self.url}/__control__/{name}", data) as response:
+        request = urllib.request.Request(f"{self.url}/__control__/{name}", data, method=method)
+        with urllib.request.urlopen(request) as response:
             return json.load(response)
 
 
@@ -73,16 +77,19 @@ def environment(**variables: str) -> dict[str, str]:
     }
 
 
+MANAGE = (sys.executable, "manage.py")
+
+
 @contextmanager
 def worker(
-    *arguments: str, log: Path, program: Sequence[str] = ("manage.py",), **variables: str
+    *arguments: str, log: Path, program: Sequence[str] = MANAGE, **variables: str
 ) -> Iterator[subprocess.Popen[bytes]]:
     """A running `runworkers`, whose output goes to a file; killed when the test is over.
 
     Arguments:
-        program: what stands in for `manage.py`.
+        program: what runs `manage.py`.
     """
-    command = [sys.executable, *program, "runworkers", "--poll", "0.1", *arguments]
+    command = [*program, "runworkers", "--poll", "0.1", *arguments]
     with (
         log.open("ab") as output,
         subprocess.Popen(command, cwd=ROOT, env=environment(**variables), stdout=output, stderr=output) as process,

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
-import signal
 import subprocess
 import sys
+from contextlib import suppress
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,7 +19,7 @@ from tests.killtest.arguments import Arguments
 from tests.killtest.ledgers import Attempt, Books, Job
 from tests.killtest.logs import Logs, Recovery, recovery
 from tests.killtest.points import POINTS
-from tests.process.running import ROOT
+from tests.process.running import ROOT, until
 
 QUESTION = plan.question(1)
 FIRST, SECOND = "00000000-0000-4000-8000-000000000001", "00000000-0000-4000-8000-000000000002"
@@ -27,29 +28,45 @@ DEAD = "00000000-0000-4000-8000-00000000000d"
 
 @pytest.mark.slow
 @pytest.mark.timeout(300)
-def test_20_kills_and_a_database_crash_lose_nothing_and_double_nothing(tmp_path):
+def test_fault_1_20_kills_and_a_database_crash_lose_nothing_and_double_nothing(tmp_path):
     command = [sys.executable, "-m", "tests.killtest", "--kills", "20", "--workers", "3", "--database-crashes", "1"]
     environment = os.environ | {"AICONTROL_DATA": str(tmp_path / "data"), "AICONTROL_FSYNC": "off"}
 
-    # In a session of its own, so that a test that is given up leaves no worker behind.
-    with subprocess.Popen(
-        command,
-        cwd=ROOT,
-        env=environment,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        start_new_session=True,
-    ) as process:
-        try:
-            said, _ = process.communicate(timeout=280)
-        except BaseException:
-            os.killpg(process.pid, signal.SIGKILL)
-            raise
+    process = subprocess.run(
+        command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=280, check=False
+    )
 
+    said = process.stdout + process.stderr
     assert process.returncode == 0, said
     assert "| workers killed | 20, 3 at work at once |" in said
     assert "All is right." in said
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux tells a process that its parent is gone")
+def test_a_kill_test_that_is_killed_leaves_no_process_behind(tmp_path):
+    command = [sys.executable, "-m", "tests.killtest", "--kills", "1000", "--workers", "2"]
+    environment = os.environ | {"AICONTROL_DATA": str(tmp_path), "AICONTROL_FSYNC": "off"}
+    with subprocess.Popen(command, cwd=ROOT, env=environment, stderr=subprocess.DEVNULL) as process:
+        try:
+            until(lambda: (tmp_path / "logs" / "worker-0003.log").exists())  # one of the first two was killed
+            assert {"postgres", "simulator", "runworkers"} <= programs(tmp_path)
+        finally:
+            process.kill()
+
+    until(lambda: programs(tmp_path) == set())
+
+
+def programs(folder: Path) -> set[str]:
+    """Which of the programs of a kill test run, that has its data in this folder."""
+    found = set()
+    for process in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            said = (process / "cmdline").read_text(errors="replace")
+            if str(folder) in said + (process / "environ").read_text(errors="replace"):
+                known = ("postgres", "simulator", "runworkers", "doomed", "caretaker")
+                found.add(next((name for name in known if name in said), said))
+    return found
 
 
 # ---------------------------------------------------------------------------------------------------------- the plan

@@ -73,7 +73,7 @@ def test_fault_14_a_worker_behind_a_pooler_is_woken_over_an_address_beside_it(tm
         system = stack.enter_context(simulator("--speed", "1000"))
         address = stack.enter_context(pgbouncer(tmp_path, size=2))
         variables = {"SIMULATOR_URL": system.url, "DATABASE_URL": address, "CAPTURE_LISTEN": beside}
-        stack.enter_context(worker("--poll", "30", log=log, program=("-c", WITHOUT_BEATS), **variables))
+        stack.enter_context(worker("--poll", "30", log=log, program=(sys.executable, "-c", WITHOUT_BEATS), **variables))
         until(lambda: b"listening for new jobs" in log.read_bytes())
 
         assert_two_are_picked_up(system, within=SOON)

@@ -9,7 +9,7 @@ import pytest
 from django.db import connection
 
 from capture import lanes
-from capture.models import Attempt, Capture, CaptureJob, Charge, Lane, Outcome, Status
+from capture.models import Attempt, AttemptOutcome, Capture, CaptureJob, Charge, Lane, Outcome, Status
 from capture.models import Worker as WorkerRow
 from tests.factories import make_check, make_job
 from tests.process.running import simulator, until, worker
@@ -124,23 +124,18 @@ def test_a_second_signal_ends_at_once(system, tmp_path):
     assert code == 1
 
 
-def test_a_refused_key_fails_the_job_with_one_clear_reason_and_is_shown_nowhere(system, tmp_path):
+def test_a_refused_key_stops_its_lane_with_one_clear_reason_and_is_shown_nowhere(system, tmp_path):
     job = make_job()
     key = "invalid-key-8c1f2e"
 
-    with worker(
-        "--drain",
-        log=tmp_path / "log",
-        OPENAI_API_KEY=key,
-        OPENAI_BASE_URL=f"{system.url}/openai/v1",
-    ) as process:
-        code = process.wait(60)
+    with worker(log=tmp_path / "log", OPENAI_API_KEY=key, OPENAI_BASE_URL=f"{system.url}/openai/v1"):
+        until(lambda: CaptureJob.objects.get(pk=job.pk).reason)
 
-    capture = Capture.objects.get(prompt=job.prompt)
-    assert code == 0
-    assert (capture.outcome, capture.reason) == (Outcome.FAILED, "invalid_api_key")
-    assert "key" in capture.detail
-    everything = str(list(Attempt.objects.values())) + str(list(Capture.objects.values()))
+    (attempt,) = Attempt.objects.all()
+    assert (attempt.outcome, attempt.reason) == (AttemptOutcome.ERROR, "invalid_api_key")
+    assert "key" in attempt.error
+    assert Lane.objects.get(name="openai").cooling_reason == "invalid_api_key"
+    everything = str(list(Attempt.objects.values())) + str(list(CaptureJob.objects.values()))
     assert key not in everything + (tmp_path / "log").read_text()
 
 

@@ -6,6 +6,7 @@ A worker also looks at each of its beats, which would hide a wake-up that is los
 from __future__ import annotations
 
 import socket
+import sys
 from contextlib import contextmanager
 
 import pytest
@@ -50,7 +51,7 @@ def system():
 def a_worker(system, tmp_path, *arguments, **variables):
     """A worker without beats that has looked into the queue and found nothing."""
     log = tmp_path / "log"
-    program = ("-c", WITHOUT_BEATS)
+    program = (sys.executable, "-c", WITHOUT_BEATS)
     with worker(*arguments, log=log, program=program, SIMULATOR_URL=system.url, **variables) as process:
         until(WorkerRow.objects.exists)
         yield process, log

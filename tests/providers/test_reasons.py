@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from capture.reasons import in_words
+from capture.reasons import in_words, of_system
 
 
 @pytest.mark.parametrize(
@@ -24,3 +24,19 @@ from capture.reasons import in_words
 )
 def test_a_reason_is_put_into_words(reason, words):
     assert in_words(reason) == words
+
+
+@pytest.mark.parametrize(
+    ("reason", "words"),
+    [
+        ("invalid_api_key", "the ChatGPT key was refused"),
+        ("insufficient_quota", "the ChatGPT account has no money left"),
+        ("http_429", "too many questions at once for the ChatGPT account"),
+        ("daily_quota", "the ChatGPT account's questions for today are used up"),
+        ("overloaded", "ChatGPT was overloaded"),
+        ("unsupported_country", "ChatGPT does not serve this region"),
+        ("a_new_one", "a new one"),
+    ],
+)
+def test_a_reason_can_name_its_system(reason, words):
+    assert of_system(reason, "ChatGPT") == words

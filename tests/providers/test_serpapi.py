@@ -157,7 +157,7 @@ def test_links_in_the_text_are_cited_with_their_places(google_ai):
 
 @pytest.mark.parametrize("status", [200, 0, 400, 503])
 @pytest.mark.parametrize("engine", ["Google", "Bing"])
-def test_a_search_that_found_nothing_is_empty_whatever_the_status(google_ai, status, engine):
+def test_fault_32_a_search_that_found_nothing_is_empty_whatever_the_status(google_ai, status, engine):
     words = f"{engine} hasn't returned any results for this query."
 
     reply = reply_to(google_ai, page(error=words), status)

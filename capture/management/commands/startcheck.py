@@ -16,13 +16,14 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import InterfaceError, OperationalError, connection
 from tqdm import tqdm
 
-from capture import queue, reports, systems
+from capture import budgets, queue, reports, systems
 from capture.forms import CheckForm, new_nonce
 from capture.models import Check, Team
 from capture.reports import Board
 
 SOME_WITHOUT_ANSWER = 1
 BAD_INPUT = 2
+OVER_BUDGET = 2
 INTERRUPTED = 130  # as shells count Ctrl-C
 
 STANDSTILL = 60.0  # seconds of nobody working on it, after which waiting makes no sense
@@ -52,7 +53,10 @@ def text(value: str) -> str:
 
 
 class Command(BaseCommand):
-    help = "Start a check. Exit code 0: all answered, or nothing was waited for; 1: some have no answer; 2: bad input."
+    help = (
+        "Start a check. Exit code 0: all answered, or nothing was waited for; 1: some have no answer; "
+        "2: bad input, or over the budget."
+    )
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         several: dict[str, Any] = {"action": "append", "default": [], "type": text}
@@ -137,7 +141,10 @@ def start(user: AbstractBaseUser, form: CheckForm) -> Check:
     if not form.is_valid():
         told = (f"{OPTIONS[field]}: {messages[0]}" for field, messages in form.errors.items())
         raise CommandError("\n".join(told), returncode=BAD_INPUT)
-    check, _ = queue.enqueue(form.to_order(), Team.objects.of(user), user, systems.estimates())
+    try:
+        check, _ = queue.enqueue(form.to_order(), Team.objects.of(user), user, systems.estimates())
+    except budgets.OverBudgetError as refusal:
+        raise CommandError(str(refusal), returncode=OVER_BUDGET) from None
     return check
 
 

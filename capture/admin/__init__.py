@@ -1,0 +1,12 @@
+"""The admin: people's rows can be edited; what the machine owns can be looked at, and jobs asked again.
+
+One module a noun. Importing them registers them.
+"""
+
+from django.contrib import admin
+
+from capture.admin import attempts, captures, charges, checks, jobs, lanes, people, workers
+
+__all__ = ["attempts", "captures", "charges", "checks", "jobs", "lanes", "people", "workers"]
+
+admin.site.site_header = admin.site.site_title = "AI Control"
