@@ -36,7 +36,7 @@ from tests.process.running import ROOT, until
 WARM_UP = 3  # checks that are not counted: a new process loads what it needs as it first needs it
 # A system that answers in its start call itself, at once: so the worker is idle again soon.
 SYSTEM = {"GEMINI_API_KEY": "benchmark", "GEMINI_API": "generate_content"}
-REST = 0.2  # seconds, at most, between checks
+REST = 0.2  # seconds, at most, between checks; without LISTEN a whole poll, so that a check comes at any moment of it
 PATIENCE = 30.0  # seconds after which a check counts as never picked up
 
 
@@ -150,7 +150,7 @@ def _measure(arguments: argparse.Namespace, systems: Systems) -> tuple[list[floa
     bound = Bound(os.environ["DATABASE_URL"].replace("@/", "@", 1))
     waits, bounds = [], []
     for _ in range(WARM_UP + arguments.checks):
-        _let_it_come_to_rest(random)
+        _let_it_come_to_rest(random, REST if arguments.listen == "on" else arguments.poll)
         bounds.append(bound.seconds())
         waits.append(_wait_of_a_check(user, systems))
     bound.close()
@@ -158,11 +158,11 @@ def _measure(arguments: argparse.Namespace, systems: Systems) -> tuple[list[floa
     return waits[WARM_UP:], bounds[WARM_UP:]
 
 
-def _let_it_come_to_rest(random: Random) -> None:
+def _let_it_come_to_rest(random: Random, most: float) -> None:
     from capture.models import CaptureJob
 
     until(lambda: not CaptureJob.objects.open().exists())
-    time.sleep(random.uniform(REST / 4, REST))
+    time.sleep(REST / 4 + random.uniform(0, most))
 
 
 def _wait_of_a_check(user: Any, systems: Systems) -> float:

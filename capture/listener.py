@@ -10,6 +10,7 @@ import select
 import socket
 import threading
 from collections.abc import Callable, Mapping
+from contextlib import closing
 from random import Random
 from typing import Any
 
@@ -79,7 +80,7 @@ class Listener:
 
     def _listen(self) -> bool:
         """Connect and hear what comes; says whether it is worth another try."""
-        with psycopg.connect(**self._parameters(), autocommit=True) as session:
+        with closing(psycopg.connect(**self._parameters(), autocommit=True)) as session:
             if not self._direct and _is_pooled(session):
                 log.warning(
                     "LISTEN does not pass a connection pooler: CAPTURE_LISTEN should be the database's own address, "

@@ -2,7 +2,7 @@
 
 One thread, the loop, talks to the database: it claims, starts, records, beats and recovers. The seats are threads that
 know HTTP only. Between them is one mailbox, in which everything arrives that the loop may have to wait for: results,
-stop signals, and, as the time-out of waiting, the next due time. Nothing else waits anywhere.
+stop signals, wake-ups by the listener, and, as the time-out of waiting, the next due time. Nothing else waits anywhere.
 """
 
 from __future__ import annotations
