@@ -7,6 +7,7 @@ from django.utils.safestring import SafeString
 
 from capture import budgets
 from capture.admin.base import ModelAdmin, TabularInline, list_link
+from capture.forms.team import TeamForm
 from capture.models import Brand, Charge, Competitor, Membership, Team
 
 
@@ -19,6 +20,7 @@ class MembershipInline(TabularInline):
 
 @admin.register(Team)
 class TeamAdmin(ModelAdmin):
+    form = TeamForm
     list_display = ("name", "time_zone", "monthly_budget", "created_at")
     search_fields = ("name", "memberships__user__username")
     readonly_fields = ("this_month", "created_at")
