@@ -1,0 +1,65 @@
+"""axe-core, which looks for barriers in a page. It comes from npm when tests run, and is kept in the data folder."""
+
+from __future__ import annotations
+
+import base64
+import functools
+import hashlib
+import shutil
+import subprocess
+import tarfile
+from pathlib import Path
+
+from django.conf import settings
+from playwright.sync_api import Page
+
+from tests.browser.chromium import missing
+
+VERSION = "4.14.1"
+SHA512 = "FHfa+lmNjQZfJz1q8wKqIDwC6DExcHt/pkjNQb09a3NPjCKg2rhu5qb2S4r76ASyFNNtuFooJpZe37OgudVGtQ=="
+
+# All rules of WCAG 2.2 A and AA, and what axe holds for good practice.
+RUN = """async (without) => {
+  const found = await axe.run({exclude: without.map(selector => [selector])}, {resultTypes: ["violations"]});
+  return found.violations.flatMap(rule => rule.nodes.map(node => `${rule.id}: ${node.html} (${rule.help})`));
+}"""
+
+
+def violations(page: Page, *, without: tuple[str, ...] = ()) -> list[str]:
+    """Return what axe objects to in a page, a line each.
+
+    Arguments:
+        without: selectors of parts that are not looked at.
+    """
+    page.evaluate(script())
+    return [str(line) for line in page.evaluate(RUN, list(without))]
+
+
+@functools.cache
+def script() -> str:
+    """Return the source of axe."""
+    with tarfile.open(_package()) as package:
+        member = package.extractfile("package/axe.min.js")
+        assert member
+        return member.read().decode()
+
+
+def _package() -> Path:
+    """The package, whose content must be what was pinned, wherever it came from."""
+    package = settings.DATA_DIR / "npm" / f"axe-core-{VERSION}.tgz"
+    if not package.exists():
+        _fetch(package)
+    digest = base64.b64encode(hashlib.sha512(package.read_bytes()).digest()).decode()
+    assert digest == SHA512, f"{package} is not what it should be; delete it"
+    return Path(package)
+
+
+def _fetch(package: Path) -> None:
+    npm = shutil.which("npm")
+    if not npm:
+        missing("no npm, by which axe-core comes (Debian's package npm)")
+    package.parent.mkdir(parents=True, exist_ok=True)
+    command = [str(npm), "pack", "--silent", f"axe-core@{VERSION}", f"--pack-destination={package.parent}"]
+    result = subprocess.run(command, cwd=package.parent, capture_output=True, text=True, timeout=100, check=False)
+    if result.returncode:
+        missing(f"npm could not get axe-core: {result.stderr.strip()[-300:]}")

@@ -1,0 +1,79 @@
+"""The product as a site: gunicorn on the test's database, DEBUG off, as on a server but for HTTPS."""
+
+from __future__ import annotations
+
+import socket
+import subprocess
+import sys
+from pathlib import Path
+from urllib.error import URLError
+from urllib.request import urlopen
+
+from django.conf import settings
+
+from tests.process.running import ROOT, environment, until
+
+LOOPBACK = "127.0.0.1"
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind((LOOPBACK, 0))
+        return int(probe.getsockname()[1])
+
+
+class Site:
+    """A web server that can be stopped and started again at the same address.
+
+    Arguments:
+        log: where its output goes.
+        variables: of its environment, beside what every test process has.
+    """
+
+    def __init__(self, log: Path, **variables: str) -> None:
+        self.log = log
+        self.port = free_port()
+        self.url = f"http://{LOOPBACK}:{self.port}"
+        self.variables = {
+            "DEBUG": "off",
+            "HTTPS": "off",
+            "ALLOWED_HOSTS": LOOPBACK,
+            "SECRET_KEY": settings.SECRET_KEY,  # a session that a test makes opens the pages
+            **variables,
+        }
+        self.process: subprocess.Popen[bytes] | None = None
+
+    def prepare(self) -> None:
+        """Gather the static files, as an installation does."""
+        command = [sys.executable, "manage.py", "collectstatic", "--noinput", "-v0"]
+        subprocess.run(command, cwd=ROOT, env=environment(**self.variables), check=True)
+
+    def start(self) -> None:
+        """Start the server, and wait until it answers."""
+        options = [f"--bind={LOOPBACK}:{self.port}", "--workers=1", "--threads=4", "--no-control-socket"]
+        command = [sys.executable, "-m", "gunicorn", *options, "--log-level=warning", "aicontrol.wsgi"]
+        with self.log.open("ab") as output:
+            self.process = subprocess.Popen(
+                command, cwd=ROOT, env=environment(**self.variables), stdout=output, stderr=output
+            )
+        until(self._answers)
+
+    def kill(self) -> None:
+        """End the server at once, as a crash would."""
+        assert self.process
+        self.process.kill()  # the worker sees that its parent is gone, and ends too
+        self.process.wait()
+        until(lambda: not self._answers())
+
+    def stop(self) -> None:
+        if self.process:
+            self.process.terminate()
+            self.process.wait(30)
+
+    def _answers(self) -> bool:
+        assert self.process
+        try:
+            with urlopen(f"{self.url}/login/", timeout=10):
+                return True
+        except (URLError, OSError):
+            return False
