@@ -4,10 +4,11 @@ All of it is reckoned from prompts × AI systems × samples: open jobs say what 
 it. No final job is read, so that cleanup can take them at any time.
 """
 
-from capture.reports.answers import Answer, Link, answers_on
+from capture.reports.answers import Answer, Link, answer_at, answer_url, answers_on
 from capture.reports.board import Board, Cell, Group, Row, State, board_of
 from capture.reports.checks import CheckLine, checks_of, lines
 from capture.reports.columns import System
+from capture.reports.exports import answer_rows, json_pieces, source_rows
 from capture.reports.status import check_status, check_url, status_of, unserved
 
 __all__ = [
@@ -20,12 +21,17 @@ __all__ = [
     "Row",
     "State",
     "System",
+    "answer_at",
+    "answer_rows",
+    "answer_url",
     "answers_on",
     "board_of",
     "check_status",
     "check_url",
     "checks_of",
+    "json_pieces",
     "lines",
+    "source_rows",
     "status_of",
     "unserved",
 ]
