@@ -9,6 +9,7 @@ from capture.reports.board import Board, Cell, Group, Row, State, board_of
 from capture.reports.checks import CheckLine, checks_of, lines
 from capture.reports.columns import System
 from capture.reports.status import check_status, check_url, status_of, unserved
+from capture.reports.waiting import Wait, WaitKind, digest_of, waits_of
 
 __all__ = [
     "Answer",
@@ -20,12 +21,16 @@ __all__ = [
     "Row",
     "State",
     "System",
+    "Wait",
+    "WaitKind",
     "answers_on",
     "board_of",
     "check_status",
     "check_url",
     "checks_of",
+    "digest_of",
     "lines",
     "status_of",
     "unserved",
+    "waits_of",
 ]
