@@ -5,9 +5,12 @@ it. No final job is read, so that cleanup can take them at any time.
 """
 
 from capture.reports.answers import Answer, Link, answers_on
-from capture.reports.board import Board, Cell, Group, Row, State, board_of
+from capture.reports.board import Board, Group, Row, board_of
+from capture.reports.cells import Cell, State
 from capture.reports.checks import CheckLine, checks_of, lines
 from capture.reports.columns import System
+from capture.reports.glance import Glance, glance_at
+from capture.reports.progress import Progress, Shown, progress_of
 from capture.reports.status import check_status, check_url, status_of, unserved
 from capture.reports.waiting import Wait, WaitKind, digest_of, waits_of
 
@@ -16,9 +19,12 @@ __all__ = [
     "Board",
     "Cell",
     "CheckLine",
+    "Glance",
     "Group",
     "Link",
+    "Progress",
     "Row",
+    "Shown",
     "State",
     "System",
     "Wait",
@@ -29,7 +35,9 @@ __all__ = [
     "check_url",
     "checks_of",
     "digest_of",
+    "glance_at",
     "lines",
+    "progress_of",
     "status_of",
     "unserved",
     "waits_of",

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from capture.models import Capture, Source
-from capture.reports.board import Board, Cell, by_place
+from capture.reports.board import Board, by_place
+from capture.reports.cells import Cell
 
 
 @dataclass(frozen=True, slots=True)
