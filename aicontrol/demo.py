@@ -81,6 +81,7 @@ def _set_environment(*, simulated: bool) -> None:
         "DEBUG": "off",
         "HTTPS": "off",
         "ALLOWED_HOSTS": "localhost,127.0.0.1,[::1]",
+        "EMAIL_URL": "consolemail://",
     }
     for name, value in defaults.items():
         if not env.text(name):
@@ -215,9 +216,8 @@ def _login() -> str:
     from django.contrib.auth import get_user_model
 
     password = env.kept_secret(settings.DATA_DIR / "demo-password", length=12)
-    user, _ = get_user_model().objects.get_or_create(
-        username=USER, defaults={"is_staff": True, "is_superuser": True, "password": secrets.token_hex()}
-    )
+    staff = {"is_staff": True, "is_superuser": True, "email": f"{USER}@localhost.example"}
+    user, _ = get_user_model().objects.get_or_create(username=USER, defaults={"password": secrets.token_hex(), **staff})
     if not user.check_password(password):
         user.set_password(password)
         user.save(update_fields=["password"])

@@ -119,6 +119,20 @@ def postgres(name: str) -> dict[str, Any]:
     return database
 
 
+def mail(name: str, default: str) -> dict[str, Any]:
+    """Return Django's EMAIL_ settings from an address like ``smtp+tls://user:password@host:587``.
+
+    The address is in no message, since it holds a password.
+    """
+    address, settings = text(name, default), {}
+    with contextlib.suppress(ValueError, ImproperlyConfigured):
+        settings = dict(environ.Env.email_url_config(address))
+    settings.pop("OPTIONS", None)
+    if not settings or (address.startswith("smtp") and not settings["EMAIL_HOST"]):
+        raise ImproperlyConfigured(f"{name} must be like smtp+tls://user:password@host:587, or consolemail://.")
+    return settings
+
+
 def data_folder(checkout: Path) -> Path:
     """Return where a checkout keeps its embedded database, its secrets and its logs."""
     return (checkout / text("AICONTROL_DATA", ".data")).resolve()

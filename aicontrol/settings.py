@@ -11,6 +11,9 @@ else is a server: DEBUG is off unless it says otherwise, and ``capture/system_ch
 from pathlib import Path
 from typing import Any
 
+from csp.constants import NONE, SELF
+from django.utils.translation import gettext_lazy as _
+
 from aicontrol import environment as env
 
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -41,6 +44,22 @@ SECURE_HSTS_SECONDS = env.whole("SECURE_HSTS_SECONDS", 30 * 86_400 if HTTPS else
 SECURE_HSTS_INCLUDE_SUBDOMAINS = env.switch("SECURE_HSTS_INCLUDE_SUBDOMAINS", default=HTTPS)
 SECURE_HSTS_PRELOAD = env.switch("SECURE_HSTS_PRELOAD", default=HTTPS)
 
+# Nothing but what the site itself serves, and nothing written into a page, is run, shown or asked for; the admin too.
+CONTENT_SECURITY_POLICY = {
+    "DIRECTIVES": {
+        "default-src": [NONE],
+        **{name: [SELF] for name in ("script-src", "style-src", "img-src", "font-src", "connect-src", "form-action")},
+        "base-uri": [NONE],
+        "frame-ancestors": [NONE],
+    }
+}
+# Pages use none of these. Not named is the clipboard, to which answers can be copied.
+PERMISSIONS_POLICY: dict[str, list[str]] = {
+    name: [] for name in ("camera", "display-capture", "geolocation", "microphone", "payment", "usb")
+}
+SECURE_REFERRER_POLICY = "same-origin"
+X_FRAME_OPTIONS = "DENY"
+
 # Only behind a proxy that sets or removes the header itself, like `HTTP_X_FORWARDED_PROTO,https`; else anybody could.
 SECURE_PROXY_SSL_HEADER = env.pair("SECURE_PROXY_SSL_HEADER")
 
@@ -54,15 +73,19 @@ INSTALLED_APPS = [
     "django.contrib.messages",
     "django.contrib.staticfiles",
     "django.contrib.postgres",
+    "csp",
     "django_htmx",
     "capture.apps.CaptureConfig",
 ]
 
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
+    "csp.middleware.CSPMiddleware",
+    "django_permissions_policy.PermissionsPolicyMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "capture.middleware.RefuseNul",
     "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.locale.LocaleMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
@@ -136,11 +159,20 @@ AUTH_PASSWORD_VALIDATORS = [
 LOGIN_URL = "login"
 LOGIN_REDIRECT_URL = "capture:checks"
 LOGOUT_REDIRECT_URL = "login"
+PASSWORD_RESET_TIMEOUT = 3 * 86_400  # seconds, of links in mails; mails and pages say three days
 
 LANGUAGE_CODE = "en-gb"
-USE_I18N = False
+LANGUAGES = [("en-gb", _("English"))]  # locale/README.md says how to add one
+LOCALE_PATHS = [BASE_DIR / "locale"]
 USE_TZ = True
 TIME_ZONE = "UTC"
+
+# --- Mail: invitations, and links to set a password -------------------------------------------------------------------
+
+# By itself a developer's is printed, and a server's goes to the mail server of the same machine.
+globals().update(env.mail("EMAIL_URL", "consolemail://" if DEBUG else "smtp://localhost:25"))
+EMAIL_TIMEOUT = 10  # seconds; a request waits for it
+DEFAULT_FROM_EMAIL = env.text("DEFAULT_FROM_EMAIL", "AI Control <webmaster@localhost>")
 
 # --- Static files -----------------------------------------------------------------------------------------------------
 

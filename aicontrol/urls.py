@@ -1,14 +1,22 @@
-"""Addresses: log in and out, the admin, and what the capture app serves."""
+"""Addresses: accounts, the admin, and what the capture app serves."""
 
 from django.contrib import admin
-from django.contrib.auth.views import LoginView, LogoutView
+from django.contrib.staticfiles.storage import staticfiles_storage
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
 from django.urls import include, path
 
 handler500 = "capture.views.server_error"
 
+
+def favicon(request: HttpRequest) -> HttpResponse:
+    """Where browsers look for it that have no page of ours before them, but an export."""
+    return redirect(staticfiles_storage.url("capture/favicon.svg"))
+
+
 urlpatterns = [
-    path("login/", LoginView.as_view(redirect_authenticated_user=True), name="login"),
-    path("logout/", LogoutView.as_view(), name="logout"),
+    path("", include("aicontrol.accounts")),
     path("admin/", admin.site.urls),
+    path("favicon.ico", favicon),
     path("", include("capture.urls")),
 ]

@@ -13,7 +13,8 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.text import Truncator
 
-from capture import ledger, queue
+from capture import ledger, queue, user_admin  # noqa: F401  importing the last one registers users
+from capture.forms.team import TeamForm
 from capture.models import (
     Attempt,
     AttemptOutcome,
@@ -99,6 +100,7 @@ class MembershipInline(TabularInline):
 
 @admin.register(Team)
 class TeamAdmin(ModelAdmin):
+    form = TeamForm
     list_display = ("name", "time_zone", "monthly_budget", "created_at")
     search_fields = ("name", "memberships__user__username")
     readonly_fields = ("created_at",)

@@ -15,6 +15,7 @@ from django.db import InterfaceError, OperationalError
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.template.loader import render_to_string
+from django.utils import timezone
 from django.views import defaults
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
@@ -38,13 +39,15 @@ TeamView = Callable[Concatenate[HttpRequest, Team, P], HttpResponse]
 
 
 def for_team(view: TeamView[P]) -> Callable[Concatenate[HttpRequest, P], HttpResponse]:
-    """Let a view have the team of whoever is logged in; anybody else is sent to log in."""
+    """Let a view have the team of whoever is logged in, and its time zone; anybody else is sent to log in."""
 
     @wraps(view)
     def wrapper(request: HttpRequest, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
         if not request.user.is_authenticated:
             return _to_login(request)
-        return view(request, Team.objects.of(request.user), *args, **kwargs)
+        team = Team.objects.of(request.user)
+        with timezone.override(team.zone):
+            return view(request, team, *args, **kwargs)
 
     return wrapper
 

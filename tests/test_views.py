@@ -142,7 +142,7 @@ class TestWhoMaySee:
     def test_a_wrong_password_keeps_the_name(self, client, user):
         html = client.post("/login/", {"username": "ada", "password": "wrong"}).content.decode()
 
-        assert "That name and password do not fit." in html
+        assert "Please enter a correct username and password." in html
         assert 'value="ada"' in html
 
 

@@ -19,7 +19,9 @@ def test_a_visit_without_a_fault_has_no_complaint(visit):
     [
         ("console.error('broken')", "console: broken"),
         ("setTimeout(() => { throw new Error('thrown on purpose') })", "thrown: thrown on purpose"),
-        ("fetch('http://elsewhere.example/').catch(() => 0)", "left the site: http://elsewhere.example/"),
+        ("fetch('http://elsewhere.example/').catch(() => 0)", "Content Security Policy"),
+        ("document.body.setAttribute('style', 'color: red')", "Content Security Policy"),
+        ("location = 'http://elsewhere.example/'", "left the site: http://elsewhere.example/"),
         ("fetch('/nothing-here/').then(() => 0)", "404"),
     ],
 )
