@@ -10,6 +10,7 @@ from django.db.models import Q
 
 from capture.models import CaptureJob, Lane, Status
 from capture.models.clock import StatementTimestamp
+from capture.models.jobs import JobQuerySet
 from capture.providers import registry
 
 # A call that takes longer than this is parked: it holds no place, or a few such calls would stop a lane.
@@ -51,6 +52,11 @@ def lock(name: str) -> Room:
     return Room(starts=max(0, lane.limit - _in_flight(name)), polls=True)
 
 
-def _in_flight(name: str) -> int:
+def placed() -> JobQuerySet:
+    """The jobs that hold a place in their lane."""
     parked = Q(status=Status.WAITING, asked_at__lt=StatementTimestamp() - PARKED_AFTER)
-    return CaptureJob.objects.in_flight().filter(lane=name).exclude(parked).count()
+    return CaptureJob.objects.in_flight().exclude(parked)
+
+
+def _in_flight(name: str) -> int:
+    return placed().filter(lane=name).count()

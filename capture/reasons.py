@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 # The names come from the AI systems, from the way to them, and from the queue. The first are the most common.
 WORDS = {
     "rate_limit_exceeded": "too many questions at once for this account",
@@ -96,6 +98,18 @@ def in_words(reason: str) -> str:
     if name.startswith("http_"):
         return WORDS.get(name) or _by_status(name.removeprefix("http_"))
     return WORDS.get(name) or name.replace("_", " ")
+
+
+def of_system(reason: str, name: str) -> str:
+    """The phrase for a reason with the system named in it, for where several are spoken of.
+
+    Arguments:
+        name: such as "ChatGPT"; "the key was refused" becomes "the ChatGPT key was refused".
+    """
+    phrase = in_words(reason)
+    for whose in ("key", "account"):
+        phrase = re.sub(rf"\bth(e|is) {whose}\b", f"the {name} {whose}", phrase)
+    return phrase.replace("the system", name)
 
 
 def _by_status(status: str) -> str:

@@ -5,22 +5,31 @@ it. No final job is read, so that cleanup can take them at any time.
 """
 
 from capture.reports.answers import Answer, Link, answer_at, answer_url, answers_on
-from capture.reports.board import Board, Cell, Group, Row, State, board_of
+from capture.reports.board import Board, Group, Row, board_of
+from capture.reports.cells import Cell, State
 from capture.reports.checks import CheckLine, checks_of, lines
 from capture.reports.columns import System
 from capture.reports.exports import answer_rows, json_pieces, source_rows
+from capture.reports.glance import Glance, glance_at
+from capture.reports.progress import Progress, Shown, progress_of
 from capture.reports.status import check_status, check_url, status_of, unserved
+from capture.reports.waiting import Wait, WaitKind, digest_of, waits_of
 
 __all__ = [
     "Answer",
     "Board",
     "Cell",
     "CheckLine",
+    "Glance",
     "Group",
     "Link",
+    "Progress",
     "Row",
+    "Shown",
     "State",
     "System",
+    "Wait",
+    "WaitKind",
     "answer_at",
     "answer_rows",
     "answer_url",
@@ -29,9 +38,13 @@ __all__ = [
     "check_status",
     "check_url",
     "checks_of",
+    "digest_of",
+    "glance_at",
     "json_pieces",
     "lines",
+    "progress_of",
     "source_rows",
     "status_of",
     "unserved",
+    "waits_of",
 ]

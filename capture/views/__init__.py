@@ -12,7 +12,7 @@ from uuid import UUID
 from django.contrib.auth.views import redirect_to_login
 from django.core.paginator import Paginator
 from django.db import InterfaceError, OperationalError
-from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.template.loader import render_to_string
 from django.utils import timezone
@@ -20,7 +20,6 @@ from django.views import defaults
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 from django.views.decorators.vary import vary_on_headers
-from django_htmx.http import HttpResponseClientRedirect
 from django_htmx.middleware import HtmxDetails
 
 from capture import queue, reports, systems
@@ -31,9 +30,11 @@ CHECKS_PER_PAGE = 50
 
 TRY_AGAIN = 5  # seconds
 
+UNAUTHORIZED = 401
 NOTHING_NEW = 204  # htmx leaves the page as it is, and goes on polling
 
 P = ParamSpec("P")
+UserView = Callable[Concatenate[HttpRequest, P], HttpResponse]
 TeamView = Callable[Concatenate[HttpRequest, Team, P], HttpResponseBase]
 
 
@@ -51,11 +52,21 @@ def for_team(view: TeamView[P]) -> Callable[Concatenate[HttpRequest, P], HttpRes
     return wrapper
 
 
+def for_user(view: UserView[P]) -> UserView[P]:
+    """Let a view have whoever is logged in; anybody else is sent to log in."""
+
+    @wraps(view)
+    def wrapper(request: HttpRequest, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
+        return view(request, *args, **kwargs) if request.user.is_authenticated else _to_login(request)
+
+    return wrapper
+
+
 def _to_login(request: HttpRequest) -> HttpResponse:
     if not _htmx(request):
         return redirect_to_login(request.get_full_path())
-    # The whole page goes to log in, and comes back as a page; else the login would stand inside it.
-    return HttpResponseClientRedirect(redirect_to_login(request.path).url)
+    # htmx leaves the page as it is, and our script says what has happened; a login page would stand inside it.
+    return render(request, "capture/_login.html", {"path": request.path}, status=UNAUTHORIZED)
 
 
 def _htmx(request: HttpRequest) -> HtmxDetails:
@@ -89,15 +100,21 @@ def new_check(request: HttpRequest, team: Team) -> HttpResponse:
 
 @require_safe
 @never_cache
-@vary_on_headers("HX-Request")
-@for_team
-def check(request: HttpRequest, team: Team, uuid: UUID) -> HttpResponse:
-    """A check's page, or, for htmx, the part of it that changes."""
-    board = reports.board_of(_check(team, uuid))
-    if _htmx(request) and request.GET.get("shown") == board.digest:
+@vary_on_headers("HX-Request", "Shown")
+@for_user
+def check(request: HttpRequest, uuid: UUID) -> HttpResponse:
+    """A check's page, or, for htmx, what of it has changed since; a page that is open asks all the time."""
+    glance = reports.glance_at(request.user, uuid)
+    if glance is None:
+        raise Http404
+    shown = reports.Shown.read(request.headers.get("Shown", ""))
+    if _htmx(request) and shown.stamp == glance.stamp:
         return HttpResponse(status=NOTHING_NEW)
-    template = "capture/_progress.html" if _htmx(request) else "capture/check.html"
-    return render(request, template, {"check": board.check, "board": board, "answers": reports.answers_on(board)})
+    progress = reports.progress_of(glance)
+    context = {"check": glance.check, "board": progress.board, "progress": progress}
+    if _htmx(request):
+        return render(request, "capture/_news.html", {**context, "news": progress.news(shown)})
+    return render(request, "capture/check.html", {**context, "answers": reports.answers_on(progress.board)})
 
 
 @require_safe

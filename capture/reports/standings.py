@@ -1,0 +1,80 @@
+"""Where the lanes stand at one moment, by the database's clock."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db.models import Count, OuterRef, QuerySet, Subquery
+from django.db.models.functions import Coalesce
+
+from capture import lanes
+from capture.models import Lane
+from capture.models.clock import StatementTimestamp
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    """Where a lane stands.
+
+    Arguments:
+        now: the moment.
+        in_flight: calls that hold a place.
+        cooling_since, cooling_until: None unless the lane is cooling now.
+        cooling_reason: the short name of why; empty unless the lane is cooling now.
+        spacing: least seconds between starts.
+        next_start: when the next start is allowed by the spacing; None when that is now.
+    """
+
+    now: datetime
+    name: str
+    enabled: bool
+    paused: bool
+    limit: int
+    in_flight: int
+    cooling_since: datetime | None
+    cooling_until: datetime | None
+    cooling_reason: str
+    spacing: float
+    next_start: datetime | None
+
+    @property
+    def is_full(self) -> bool:
+        return self.in_flight >= self.limit
+
+
+def with_standing(rows: QuerySet[Lane]) -> QuerySet[Any]:
+    """Lanes with what `standing_of` reads besides their columns: the calls in flight, and what time it is."""
+    calls = lanes.placed().filter(lane=OuterRef("name")).order_by().values("lane").annotate(count=Count("pk"))
+    return rows.annotate(in_flight=Coalesce(Subquery(calls.values("count")), 0), now=StatementTimestamp())
+
+
+def standing_of(lane: Any) -> Standing:
+    """Where a lane of `with_standing` stands."""
+    cooling = lane.cooling_until is not None and lane.cooling_until > lane.now
+    return Standing(
+        now=lane.now,
+        name=lane.name,
+        enabled=lane.enabled,
+        paused=lane.paused,
+        limit=lane.limit,
+        in_flight=lane.in_flight,
+        cooling_since=lane.cooling_since if cooling else None,
+        cooling_until=lane.cooling_until if cooling else None,
+        cooling_reason=lane.cooling_reason if cooling else "",
+        spacing=lane.least_seconds_between_starts,
+        next_start=_next_start(lane),
+    )
+
+
+def standings() -> dict[str, Standing]:
+    """All lanes by name, in one query."""
+    return {lane.name: standing_of(lane) for lane in with_standing(Lane.objects.order_by("name"))}
+
+
+def _next_start(lane: Any) -> datetime | None:
+    if lane.last_start_at is None or not lane.least_seconds_between_starts:
+        return None
+    at: datetime = lane.last_start_at + timedelta(seconds=lane.least_seconds_between_starts)
+    return at if at > lane.now else None

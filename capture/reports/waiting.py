@@ -1,0 +1,225 @@
+"""Why is it waiting? The one answer for each open job, for the check's page, the admin and `queuestatus`.
+
+Several things may hold a job at once. What is told is what would still hold it after all the others were gone:
+
+1. nobody works at all, or nobody asks this system;
+2. staff have switched the lane off or paused it, and only they can change that;
+3. a time that has to come: of the lane's cooling or of the job's own next try, whichever is later;
+4. the lane is full, or its starts are spaced; both pass by themselves;
+5. others are ahead.
+
+A call in hand is held by the first, by a lane that is switched off, and, once it is due, by cooling; pausing a lane
+and its places hold starts only.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from enum import StrEnum
+from uuid import UUID
+
+from django.utils import timezone
+from django.utils.formats import date_format
+
+from capture import reasons
+from capture.models import CaptureJob, Status, Worker
+from capture.models.jobs import HELD, OPEN
+from capture.providers import registry
+from capture.reports import places
+from capture.reports.standings import Standing, standings
+
+
+class WaitKind(StrEnum):
+    NO_WORKER = "no_worker"
+    NOT_ASKED = "not_asked"
+    SILENT = "silent"
+    OFF = "off"
+    PAUSED = "paused"
+    COOLING = "cooling"
+    RETRY = "retry"
+    FULL = "full"
+    SPACED = "spaced"
+    IN_LINE = "in_line"
+    ASKING = "asking"
+    WORKING = "working"
+    LOOKED_AFTER = "looked_after"
+
+
+# Whole phrases, so that they can be translated.
+WORDS = {
+    WaitKind.NO_WORKER: "no worker is alive",
+    WaitKind.NOT_ASKED: "no worker asks {system}",
+    WaitKind.SILENT: "nothing is heard of its worker; another will take it over",
+    WaitKind.OFF: "{system} is switched off by staff",
+    WaitKind.PAUSED: "paused by staff",
+    WaitKind.COOLING: "waiting: {why}; next try at {at}",
+    WaitKind.RETRY: "asked again at {at} after: {why}",
+    WaitKind.FULL: "{system} is full: {in_flight} of {limit} in hand, {ahead}",
+    WaitKind.SPACED: "starts are spaced {spacing:g} s apart, {ahead}",
+    WaitKind.IN_LINE: "{ahead}",
+    WaitKind.ASKING: "asking",
+    WaitKind.WORKING: "working at the system",
+    WaitKind.LOOKED_AFTER: "being looked after",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wait:
+    """Why a job is not finished yet.
+
+    Arguments:
+        system: the AI system's name.
+        until: when it goes on, where that is known.
+        ahead: how many jobs of its lane go before it, where it stands in line; `places.MOST` means at least so many.
+        reason: the short name of the trouble that the lane cools for, or that the job is asked again after.
+        in_flight, limit: places of the lane, taken and all.
+        spacing: least seconds between starts in the lane.
+    """
+
+    kind: WaitKind
+    system: str
+    until: datetime | None = None
+    ahead: int | None = None
+    reason: str = ""
+    in_flight: int = 0
+    limit: int = 0
+    spacing: float = 0
+
+    @property
+    def in_line(self) -> bool:
+        """Whether nothing holds it but others that go before it."""
+        return self.ahead is not None
+
+    @property
+    def words(self) -> str:
+        """In plain English; times are of the active time zone."""
+        return WORDS[self.kind].format(
+            system=self.system,
+            at=_clock(self.until),
+            why=self._why,
+            ahead=_in_line(self.ahead or 0),
+            in_flight=self.in_flight,
+            limit=self.limit,
+            spacing=self.spacing,
+        )
+
+    @property
+    def _why(self) -> str:
+        if not self.reason:
+            return "no reason was given"
+        if self.kind is WaitKind.COOLING:
+            return reasons.of_system(self.reason, self.system)
+        return reasons.in_words(self.reason)
+
+
+def waits_of(jobs: Iterable[CaptureJob]) -> dict[int, Wait]:
+    """Why each open job of these is waiting, by its number; final ones are left out. At most three queries.
+
+    Arguments:
+        jobs: read with at least `status`, `provider`, `lane`, `run_after`, `worker`, `remote_id` and `reason`.
+    """
+    still = [job for job in jobs if job.status in OPEN]
+    if not still:
+        return {}
+    waits = waits_in(still, standings(), alive_workers())
+    return waits | placed(waits, places.places_of([(job.pk, job.lane) for job in still if waits[job.pk].in_line]))
+
+
+def waits_in(jobs: Iterable[CaptureJob], lanes: Mapping[str, Standing], alive: Alive) -> dict[int, Wait]:
+    """The same for open jobs, of what was read already: nobody is ahead of any yet."""
+    return {job.pk: _wait_of(job, lanes.get(job.lane), alive) for job in jobs}
+
+
+def placed(waits: Mapping[int, Wait], ahead: Mapping[int, int]) -> dict[int, Wait]:
+    """Those that stand in line, each with how many are ahead of it."""
+    return {number: replace(wait, ahead=ahead.get(number, 0)) for number, wait in waits.items() if wait.in_line}
+
+
+def digest_of(waits: Mapping[int, Wait]) -> str:
+    """Stays the same exactly as long as the words for these jobs do; asks the database nothing."""
+    told = "\n".join(f"{number} {wait.words}" for number, wait in sorted(waits.items()))
+    return hashlib.sha256(told.encode()).hexdigest()[:16]
+
+
+# ------------------------------------------------------------------------------------------------------ what it is
+
+Alive = Mapping[UUID, Collection[str]]  # the systems that each worker asks
+
+
+def alive_workers() -> Alive:
+    """The workers that are alive, in one query."""
+    return dict(Worker.objects.alive().values_list("pk", "providers"))
+
+
+def _wait_of(job: CaptureJob, lane: Standing | None, alive: Alive) -> Wait:
+    provider = registry.by_slug.get(job.provider)
+    system = provider.label if provider else job.provider
+    if not alive:
+        return Wait(kind=WaitKind.NO_WORKER, system=system)
+    if job.status in HELD:
+        return Wait(kind=_while_held(job, alive), system=system)
+    if not any(job.provider in asked for asked in alive.values()):
+        return Wait(kind=WaitKind.NOT_ASKED, system=system)
+    if lane is None or not lane.enabled:
+        return Wait(kind=WaitKind.OFF, system=system)
+    if job.status == Status.WAITING:
+        return _while_working(job, lane, system)
+    return _before_its_start(job, lane, system)
+
+
+def _while_held(job: CaptureJob, alive: Alive) -> WaitKind:
+    if job.worker not in alive:
+        return WaitKind.SILENT
+    return WaitKind.LOOKED_AFTER if job.remote_id else WaitKind.ASKING
+
+
+def _while_working(job: CaptureJob, lane: Standing, system: str) -> Wait:
+    if lane.cooling_until and job.run_after and job.run_after <= lane.now:
+        return _cooling(lane, system)
+    return Wait(kind=WaitKind.WORKING, system=system)
+
+
+def _before_its_start(job: CaptureJob, lane: Standing, system: str) -> Wait:
+    if lane.paused:
+        return Wait(kind=WaitKind.PAUSED, system=system)
+    if lane.cooling_until and (job.run_after is None or job.run_after <= lane.cooling_until):
+        return _cooling(lane, system)
+    if job.run_after is not None:
+        return Wait(kind=WaitKind.RETRY, system=system, until=job.run_after, reason=job.reason)
+    if lane.is_full:
+        return Wait(kind=WaitKind.FULL, system=system, ahead=0, in_flight=lane.in_flight, limit=lane.limit)
+    if lane.next_start:
+        return Wait(kind=WaitKind.SPACED, system=system, ahead=0, until=lane.next_start, spacing=lane.spacing)
+    return Wait(kind=WaitKind.IN_LINE, system=system, ahead=0)
+
+
+def _cooling(lane: Standing, system: str) -> Wait:
+    return Wait(kind=WaitKind.COOLING, system=system, until=lane.cooling_until, reason=lane.cooling_reason)
+
+
+# ------------------------------------------------------------------------------------------------------- in words
+
+
+def _in_line(ahead: int) -> str:
+    if ahead == 0:
+        return "next in line"
+    if ahead >= places.MOST:
+        return f"over {places.MOST:,} ahead"
+    return f"about {_two_digits(ahead)} ahead"
+
+
+def _two_digits(number: int) -> int:
+    """A number as exact as anybody needs it; a page need not change with each job that is claimed."""
+    return int(float(f"{number:.2g}"))
+
+
+def _clock(at: datetime | None) -> str:
+    """Hours and minutes, and the day if it is another. Rounded up: what is said to come has not passed."""
+    if at is None:
+        return ""
+    full = timezone.localtime(at + timedelta(minutes=1, microseconds=-1)).replace(second=0, microsecond=0)
+    today = full.date() == timezone.localdate()
+    return date_format(full, "H:i" if today else "H:i, j F")
