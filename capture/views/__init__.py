@@ -10,7 +10,6 @@ from urllib.parse import urlencode
 from uuid import UUID
 
 from django.contrib.auth.views import redirect_to_login
-from django.core.paginator import Paginator
 from django.db import InterfaceError, OperationalError
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -25,8 +24,7 @@ from django_htmx.middleware import HtmxDetails
 from capture import queue, reports, systems
 from capture.forms import CheckForm, new_nonce
 from capture.models import Check, Team
-
-CHECKS_PER_PAGE = 50
+from capture.views.lists import page_of, search_words
 
 TRY_AGAIN = 5  # seconds
 
@@ -77,8 +75,10 @@ def _htmx(request: HttpRequest) -> HtmxDetails:
 @for_team
 def checks(request: HttpRequest, team: Team) -> HttpResponse:
     """The team's checks, newest first."""
-    page = Paginator(reports.checks_of(team), CHECKS_PER_PAGE).get_page(request.GET.get("page"))
-    return render(request, "capture/checks.html", {"page": page, "lines": reports.lines(page)})
+    words = search_words(request)
+    page = page_of(request, reports.checks_of(team, words))
+    lines = reports.lines(page).values()
+    return render(request, "capture/checks.html", {"page": page, "lines": lines, "words": words})
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -111,10 +111,10 @@ def check(request: HttpRequest, uuid: UUID) -> HttpResponse:
     if _htmx(request) and shown.stamp == glance.stamp:
         return HttpResponse(status=NOTHING_NEW)
     progress = reports.progress_of(glance)
-    context = {"check": glance.check, "board": progress.board, "progress": progress}
+    context = {"check": glance.check, "board": progress.board, "progress": progress, "nonce": new_nonce()}
     if _htmx(request):
         return render(request, "capture/_news.html", {**context, "news": progress.news(shown)})
-    return render(request, "capture/check.html", {**context, "answers": reports.answers_on(progress.board)})
+    return render(request, "capture/check.html", context)
 
 
 @require_safe
