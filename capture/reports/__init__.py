@@ -9,7 +9,9 @@ from capture.reports.board import Board, Group, Row, board_of
 from capture.reports.cells import Cell, State
 from capture.reports.checks import CheckLine, checks_of, lines
 from capture.reports.columns import System
+from capture.reports.earlier import EarlierBrand, EarlierPrompt, earlier_brands, earlier_prompts, key_of
 from capture.reports.glance import Glance, glance_at
+from capture.reports.outlook import Outlook, Wanted, outlook_for
 from capture.reports.progress import Progress, Shown, progress_of
 from capture.reports.status import check_status, check_url, status_of, unserved
 from capture.reports.waiting import Wait, WaitKind, digest_of, waits_of
@@ -19,9 +21,12 @@ __all__ = [
     "Board",
     "Cell",
     "CheckLine",
+    "EarlierBrand",
+    "EarlierPrompt",
     "Glance",
     "Group",
     "Link",
+    "Outlook",
     "Progress",
     "Row",
     "Shown",
@@ -29,14 +34,19 @@ __all__ = [
     "System",
     "Wait",
     "WaitKind",
+    "Wanted",
     "answers_on",
     "board_of",
     "check_status",
     "check_url",
     "checks_of",
     "digest_of",
+    "earlier_brands",
+    "earlier_prompts",
     "glance_at",
+    "key_of",
     "lines",
+    "outlook_for",
     "progress_of",
     "status_of",
     "unserved",
