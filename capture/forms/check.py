@@ -26,6 +26,7 @@ from capture.reports import Wait
 MOST_SAMPLES = 5
 NONCE_LENGTH = 64
 
+
 def new_nonce() -> str:
     """The random value by which one form is told from another."""
     return secrets.token_urlsafe(16)
@@ -89,6 +90,7 @@ class CheckForm(forms.Form):
         self.fields["providers"].error_messages["invalid_choice"] = f"{unknown} {available()}"
         for name, rows in {"competitors": 3, "prompts": 8}.items():
             self.fields[name].widget.attrs["rows"] = rows
+        self.fields["brand"].widget.attrs["list"] = "brands"
         self.initial.setdefault("providers", list(systems.configured()))
         self.initial.setdefault("nonce", new_nonce())
 
@@ -150,7 +152,8 @@ class CheckForm(forms.Form):
             told = {"questions": questions(prompts), "systems": ai_systems(len(providers)), "samples": samples}
             words = ngettext(
                 "%(questions)s to %(systems)s make %(jobs)s jobs; at most %(most)s are allowed.",
-                "%(questions)s to %(systems)s, %(samples)s times each, make %(jobs)s jobs; at most %(most)s are allowed.",
+                "%(questions)s to %(systems)s, %(samples)s times each, make %(jobs)s jobs; "
+                "at most %(most)s are allowed.",
                 samples,
             )
             self.add_error("prompts", words % {**told, "jobs": f"{jobs:,}", "most": f"{most:,}"})

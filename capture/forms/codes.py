@@ -12,7 +12,9 @@ import pycountry
 @cache
 def countries() -> Mapping[str, str]:
     """Names of countries by their code of two capital letters, in alphabetical order."""
-    return _in_order({country.alpha_2: getattr(country, "common_name", country.name) for country in pycountry.countries})
+    return _in_order(
+        {country.alpha_2: getattr(country, "common_name", country.name) for country in pycountry.countries}
+    )
 
 
 @cache

@@ -59,7 +59,9 @@ class Draft:
 
     def _add_earlier(self) -> None:
         numbers = [int(number) for number in self.typed.getlist("earlier") if number.isascii() and number.isdigit()]
-        asked = Prompt.objects.filter(of_check__team=self._team, pk__in=[number for number in numbers if number < 2**63])
+        asked = Prompt.objects.filter(
+            of_check__team=self._team, pk__in=[number for number in numbers if number < 2**63]
+        )
         self._add(asked.order_by("-of_check_id", "position").values_list("text", flat=True))
 
     def _add(self, questions: Iterable[str]) -> None:

@@ -18,7 +18,7 @@ class StorableField(forms.CharField):
 
     def to_python(self, value: Any) -> Any:
         text = super().to_python(value)
-        check_storable(text)
+        check_storable(text or "")
         return text
 
 

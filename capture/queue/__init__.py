@@ -28,23 +28,28 @@ finds its own result there and has succeeded.
 Lock order: team, lane, worker, check, job, attempt, capture; ids sorted.
 """
 
+from capture.queue.again import requeue_places
 from capture.queue.claims import claim, release, release_strays
+from capture.queue.deletion import StillOpenError, delete_check
 from capture.queue.entry import enqueue, promote_due, seconds_until_due
 from capture.queue.forsaken import take_back
 from capture.queue.held import ask_again, complete, fail, start, wait
 from capture.queue.people import cancel, requeue
 
 __all__ = [
+    "StillOpenError",
     "ask_again",
     "cancel",
     "claim",
     "complete",
+    "delete_check",
     "enqueue",
     "fail",
     "promote_due",
     "release",
     "release_strays",
     "requeue",
+    "requeue_places",
     "seconds_until_due",
     "start",
     "take_back",

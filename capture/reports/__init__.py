@@ -4,12 +4,13 @@ All of it is reckoned from prompts × AI systems × samples: open jobs say what 
 it. No final job is read, so that cleanup can take them at any time.
 """
 
-from capture.reports.answers import Answer, Link, answers_on
+from capture.reports.answers import Answer, Link, answer_at, answer_url, answers_on
 from capture.reports.board import Board, Group, Row, board_of
 from capture.reports.cells import Cell, State
 from capture.reports.checks import CheckLine, checks_of, lines
 from capture.reports.columns import System
 from capture.reports.earlier import EarlierBrand, EarlierPrompt, earlier_brands, earlier_prompts, key_of
+from capture.reports.exports import answer_rows, json_pieces, source_rows
 from capture.reports.glance import Glance, glance_at
 from capture.reports.outlook import Outlook, Wanted, outlook_for
 from capture.reports.progress import Progress, Shown, progress_of
@@ -35,6 +36,9 @@ __all__ = [
     "Wait",
     "WaitKind",
     "Wanted",
+    "answer_at",
+    "answer_rows",
+    "answer_url",
     "answers_on",
     "board_of",
     "check_status",
@@ -44,10 +48,12 @@ __all__ = [
     "earlier_brands",
     "earlier_prompts",
     "glance_at",
+    "json_pieces",
     "key_of",
     "lines",
     "outlook_for",
     "progress_of",
+    "source_rows",
     "status_of",
     "unserved",
     "waits_of",

@@ -95,8 +95,8 @@ SELECT chosen.*,
         ),
         (
             SELECT string_agg(concat_ws(' ',
-                name, enabled, paused, "limit", in_flight >= "limit" * %(busy)s::float, CASE WHEN cools THEN cooling_until END,
-                cooling_reason
+                name, enabled, paused, "limit", in_flight >= "limit" * %(busy)s::float,
+                CASE WHEN cools THEN cooling_until END, cooling_reason
             ), ';' ORDER BY name)
             FROM lanes
         ),
@@ -165,6 +165,8 @@ def _read(row: Any) -> Glance:
 
 def _with_times(lane: dict[str, Any]) -> dict[str, Any]:
     """JSON has no times; it has them as text."""
-    times = {name: lane[name] and datetime.fromisoformat(lane[name]) for name in ("last_start_at", "cooling_since", "cooling_until")}
+    times = {
+        name: lane[name] and datetime.fromisoformat(lane[name])
+        for name in ("last_start_at", "cooling_since", "cooling_until")
+    }
     return lane | times
-

@@ -9,7 +9,7 @@ from uuid import UUID
 
 from django.contrib.auth.views import redirect_to_login
 from django.core.paginator import Paginator
-from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 from django.shortcuts import get_object_or_404, render
 from django.utils import timezone
 from django.views.decorators.cache import never_cache
@@ -28,14 +28,14 @@ NOTHING_NEW = 204  # htmx leaves the page as it is, and goes on polling
 
 P = ParamSpec("P")
 UserView = Callable[Concatenate[HttpRequest, P], HttpResponse]
-TeamView = Callable[Concatenate[HttpRequest, Team, P], HttpResponse]
+TeamView = Callable[Concatenate[HttpRequest, Team, P], HttpResponseBase]
 
 
-def for_team(view: TeamView[P]) -> Callable[Concatenate[HttpRequest, P], HttpResponse]:
+def for_team(view: TeamView[P]) -> Callable[Concatenate[HttpRequest, P], HttpResponseBase]:
     """Let a view have the team of whoever is logged in, and its time zone; anybody else is sent to log in."""
 
     @wraps(view)
-    def wrapper(request: HttpRequest, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
+    def wrapper(request: HttpRequest, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponseBase:
         if not request.user.is_authenticated:
             return _to_login(request)
         team = Team.objects.of(request.user)
