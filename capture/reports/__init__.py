@@ -6,9 +6,10 @@ it. No final job is read, so that cleanup can take them at any time.
 
 from capture.reports.answers import Answer, Link, answer_at, answer_url, answers_on
 from capture.reports.board import Board, Group, Row, board_of
+from capture.reports.brands import BrandLine, brand_lines, brands_of
 from capture.reports.cells import Cell, State
 from capture.reports.checks import CheckLine, checks_of, lines
-from capture.reports.columns import System
+from capture.reports.columns import System, system_of
 from capture.reports.earlier import EarlierBrand, EarlierPrompt, earlier_brands, earlier_prompts, key_of
 from capture.reports.exports import answer_rows, json_pieces, source_rows
 from capture.reports.glance import Glance, glance_at
@@ -20,6 +21,7 @@ from capture.reports.waiting import Wait, WaitKind, digest_of, waits_of
 __all__ = [
     "Answer",
     "Board",
+    "BrandLine",
     "Cell",
     "CheckLine",
     "EarlierBrand",
@@ -41,6 +43,8 @@ __all__ = [
     "answer_url",
     "answers_on",
     "board_of",
+    "brand_lines",
+    "brands_of",
     "check_status",
     "check_url",
     "checks_of",
@@ -55,6 +59,7 @@ __all__ = [
     "progress_of",
     "source_rows",
     "status_of",
+    "system_of",
     "unserved",
     "waits_of",
 ]

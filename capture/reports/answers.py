@@ -135,7 +135,7 @@ def answers_on(shown: Board) -> Iterator[Answer]:
 
 
 def _with_sources(check: Check) -> QuerySet[Capture]:
-    return check.captures.select_related("copy_of__of_check").prefetch_related("sources")
+    return check.captures.select_related("copy_of__of_check", "copy_of__prompt").prefetch_related("sources")
 
 
 def _answer(

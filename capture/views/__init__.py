@@ -8,7 +8,6 @@ from typing import Concatenate, ParamSpec, cast
 from uuid import UUID
 
 from django.contrib.auth.views import redirect_to_login
-from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 from django.shortcuts import get_object_or_404, render
 from django.utils import timezone
@@ -18,10 +17,10 @@ from django.views.decorators.vary import vary_on_headers
 from django_htmx.middleware import HtmxDetails
 
 from capture import reports
+from capture.forms import new_nonce
 from capture.models import Check, Team
 from capture.reports import Progress, Shown
-
-CHECKS_PER_PAGE = 50
+from capture.views.lists import page_of, search_words
 
 UNAUTHORIZED = 401
 NOTHING_NEW = 204  # htmx leaves the page as it is, and goes on polling
@@ -70,8 +69,10 @@ def _htmx(request: HttpRequest) -> HtmxDetails:
 @for_team
 def checks(request: HttpRequest, team: Team) -> HttpResponse:
     """The team's checks, newest first."""
-    page = Paginator(reports.checks_of(team), CHECKS_PER_PAGE).get_page(request.GET.get("page"))
-    return render(request, "capture/checks.html", {"page": page, "lines": reports.lines(page)})
+    words = search_words(request)
+    page = page_of(request, reports.checks_of(team, words))
+    lines = reports.lines(page).values()
+    return render(request, "capture/checks.html", {"page": page, "lines": lines, "words": words})
 
 
 @require_safe
@@ -91,10 +92,10 @@ def check(request: HttpRequest, uuid: UUID) -> HttpResponse:
 
 
 def _check_page(request: HttpRequest, progress: Progress, shown: Shown) -> HttpResponse:
-    context = {"check": progress.check, "board": progress.board, "progress": progress}
+    context = {"check": progress.check, "board": progress.board, "progress": progress, "nonce": new_nonce()}
     if _htmx(request):
         return render(request, "capture/_news.html", {**context, "news": progress.news(shown)})
-    return render(request, "capture/check.html", {**context, "answers": reports.answers_on(progress.board)})
+    return render(request, "capture/check.html", context)
 
 
 @require_safe

@@ -7,7 +7,7 @@ from functools import wraps
 from typing import Concatenate, ParamSpec
 from uuid import UUID
 
-from django.http import HttpRequest, HttpResponseBase
+from django.http import Http404, HttpRequest, HttpResponseBase
 from django.shortcuts import get_object_or_404
 
 from capture.models import Check, Team
@@ -24,6 +24,9 @@ def for_check(view: CheckView[P]) -> Callable[..., HttpResponseBase]:
     @wraps(view)
     def wrapper(request: HttpRequest, team: Team, /, uuid: UUID, *args: P.args, **kwargs: P.kwargs) -> HttpResponseBase:
         check = get_object_or_404(Check.objects.of_team(team).select_related("team"), uuid=uuid)
-        return view(request, check, *args, **kwargs)
+        try:
+            return view(request, check, *args, **kwargs)
+        except Check.DoesNotExist:
+            raise Http404 from None  # deleted meanwhile
 
     return wrapper

@@ -69,6 +69,31 @@ setInterval(() => {
   }
 }, 1000);
 
+/* An answer is copied with the addresses that it cites. Where the browser does not let us, it is selected. */
+features.push((root) => {
+  for (const button of root.querySelectorAll("[data-copy]")) {
+    button.hidden = false;
+    button.addEventListener("click", () => copy(button));
+  }
+});
+async function copy(button) {
+  const [text, sources] = button.dataset.copy.split(" ").map((id) => document.getElementById(id));
+  const cited = [...(sources?.children ?? [])].map((source) => `[${source.value}] ${source.querySelector("a")?.href}`);
+  const told = button.nextElementSibling;
+  try {
+    await navigator.clipboard.writeText([text.innerText, ...cited].join("\n"));
+    told.textContent = button.dataset.copied;
+  } catch {
+    getSelection().selectAllChildren(text);
+    told.textContent = button.dataset.selected;
+  }
+}
+
+/* A link whose page htmx could not put into this one, such as after a session has ended, is followed as a link. */
+document.addEventListener("htmx:responseError", (event) => {
+  if (event.detail.elt.matches("a[href]")) location.assign(event.detail.elt.href);
+});
+
 /* Last of all, so that every feature is there. */
 const enhance = (root) => features.forEach((feature) => feature(root));
 enhance(document);
