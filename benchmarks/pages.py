@@ -131,17 +131,34 @@ def fill(user: Any) -> None:
             queue.wait(ticket, f"id-{ticket.job}", after=3600)
     kept = Capture.objects.filter(of_check=check).first()
     assert kept
-    other = make_check(brand="Other", prompts=tuple(f"Question {number}?" for number in range(OTHERS_CAPTURES)), providers=("chatgpt",))
+    other = make_check(
+        brand="Other", prompts=tuple(f"Question {number}?" for number in range(OTHERS_CAPTURES)), providers=("chatgpt",)
+    )
     other.jobs.all().delete()
     Capture.objects.bulk_create(
         [
-            Capture(team=other.team, of_check=other, prompt_id=prompt, provider="chatgpt", outcome="answered", text=ANSWER[:500],
-                    surface="", attempts=1, seconds=12, simulated=True, answered_at=kept.answered_at)
+            Capture(
+                team=other.team,
+                of_check=other,
+                prompt_id=prompt,
+                provider="chatgpt",
+                outcome="answered",
+                text=ANSWER[:500],
+                surface="",
+                attempts=1,
+                seconds=12,
+                simulated=True,
+                answered_at=kept.answered_at,
+            )
             for prompt in other.prompts.values_list("pk", flat=True)
         ],
         batch_size=1000,
     )
-    make_check(brand="Third", prompts=tuple(f"Question {number}?" for number in range(OTHERS_WAITING // 4)), providers=("chatgpt", "perplexity", "gemini", "copilot"))
+    make_check(
+        brand="Third",
+        prompts=tuple(f"Question {number}?" for number in range(OTHERS_WAITING // 4)),
+        providers=("chatgpt", "perplexity", "gemini", "copilot"),
+    )
     queue.entry.CaptureJob.objects.filter(of_check__brand__name="Third").update(turn=-1)
     Lane.objects.update(limit=20)
     assert Check.objects.count() == 3
@@ -158,12 +175,14 @@ def user_check(user: Any) -> Any:
 
 def move(check: Any) -> None:
     """Change twenty cells: ten calls are started, ten get their answer."""
-    from capture.models import CaptureJob
-    from capture import queue
     from django.db.models import F
 
+    from capture.models import CaptureJob
+
     # Only what is shown of them, so that it can be done as often as one likes.
-    some = list(CaptureJob.objects.open().filter(of_check=check, remote_id__isnull=False).values_list("pk", flat=True)[:CHANGES])
+    some = list(
+        CaptureJob.objects.open().filter(of_check=check, remote_id__isnull=False).values_list("pk", flat=True)[:CHANGES]
+    )
     assert len(some) == CHANGES
     CaptureJob.objects.filter(pk__in=some).update(attempts=F("attempts") % 4 + 1)
 

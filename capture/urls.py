@@ -3,7 +3,7 @@
 from django.urls import path
 
 from capture import views
-from capture.views import actions, answers, brands, exports
+from capture.views import actions, answers, brands, exports, new_check
 
 app_name = "capture"
 
@@ -12,7 +12,8 @@ ANSWER = f"{CHECK}answers/<int:position>/<slug:provider>/<int:sample>/"
 
 urlpatterns = [
     path("", views.checks, name="checks"),
-    path("checks/new/", views.new_check, name="new_check"),
+    path("checks/new/", new_check.new_check, name="new_check"),
+    path("checks/new/draft/", new_check.draft_check, name="draft_check"),
     path("checks/<uuid:uuid>/", views.check, name="check"),
     path("checks/<uuid:uuid>/status.json", views.check_status, name="check_status"),
     path(f"{CHECK}answers.csv", exports.answers_csv, name="answers_csv"),

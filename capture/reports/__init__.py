@@ -10,8 +10,10 @@ from capture.reports.brands import BrandLine, brand_lines, brands_of
 from capture.reports.cells import Cell, State
 from capture.reports.checks import CheckLine, checks_of, lines
 from capture.reports.columns import System, system_of
+from capture.reports.earlier import EarlierBrand, EarlierPrompt, earlier_brands, earlier_prompts, key_of
 from capture.reports.exports import answer_rows, json_pieces, source_rows
 from capture.reports.glance import Glance, glance_at
+from capture.reports.outlook import Outlook, Wanted, outlook_for
 from capture.reports.progress import Progress, Shown, progress_of
 from capture.reports.status import check_status, check_url, status_of, unserved
 from capture.reports.waiting import Wait, WaitKind, digest_of, waits_of
@@ -22,9 +24,12 @@ __all__ = [
     "BrandLine",
     "Cell",
     "CheckLine",
+    "EarlierBrand",
+    "EarlierPrompt",
     "Glance",
     "Group",
     "Link",
+    "Outlook",
     "Progress",
     "Row",
     "Shown",
@@ -32,6 +37,7 @@ __all__ = [
     "System",
     "Wait",
     "WaitKind",
+    "Wanted",
     "answer_at",
     "answer_rows",
     "answer_url",
@@ -43,9 +49,13 @@ __all__ = [
     "check_url",
     "checks_of",
     "digest_of",
+    "earlier_brands",
+    "earlier_prompts",
     "glance_at",
     "json_pieces",
+    "key_of",
     "lines",
+    "outlook_for",
     "progress_of",
     "source_rows",
     "status_of",

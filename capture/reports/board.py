@@ -113,7 +113,9 @@ def board_of(check: Check, glance: Glance | None = None) -> Board:
     captures = by_place(_captures_without_text(check))
     waits = _waits(jobs.values(), glance) if glance else {}
     cells = _Cells(check, jobs, captures, waits)
-    rows = tuple(Row(prompt, tuple(Group(system, tuple(cells.of(prompt, system))) for system in columns)) for prompt in prompts)
+    rows = tuple(
+        Row(prompt, tuple(Group(system, tuple(cells.of(prompt, system))) for system in columns)) for prompt in prompts
+    )
     return Board(check, columns, rows)
 
 

@@ -18,10 +18,9 @@ from capture.models import Capture, CaptureJob, Outcome, Prompt, Status
 from capture.reports import places
 from capture.reports.columns import System
 from capture.reports.glance import STEPS
-from capture.reports.waiting import Wait, WaitKind
+from capture.reports.waiting import OF_ALL, Wait, WaitKind
 
-# What holds all jobs of a system back, and what holds back one.
-OF_ALL = frozenset({WaitKind.NO_WORKER, WaitKind.NOT_ASKED, WaitKind.OFF, WaitKind.PAUSED, WaitKind.COOLING})
+# What holds a job back beyond its turn.
 HOLDS = OF_ALL | {WaitKind.SILENT, WaitKind.RETRY}
 
 

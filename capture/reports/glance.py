@@ -9,13 +9,13 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, tzinfo
 from types import SimpleNamespace
 from typing import Any
 from uuid import UUID
 
 from capture.lanes import PARKED_AFTER
-from capture.models import Check
+from capture.models import Check, Team
 from capture.models.workers import LEASE
 from capture.reports import places
 from capture.reports.standings import Standing, standing_of
@@ -32,8 +32,8 @@ BUSY = 0.9
 GLANCE = """
 WITH
 chosen AS (
-    SELECT *
-    FROM capture_check
+    SELECT capture_check.*, capture_team.time_zone
+    FROM capture_check JOIN capture_team ON capture_team.id = capture_check.team_id
     WHERE uuid = %(uuid)s AND team_id = (
         SELECT team_id FROM capture_membership WHERE user_id = %(user)s ORDER BY id LIMIT 1
     )
@@ -95,8 +95,8 @@ SELECT chosen.*,
         ),
         (
             SELECT string_agg(concat_ws(' ',
-                name, enabled, paused, "limit", in_flight >= "limit" * %(busy)s::float, CASE WHEN cools THEN cooling_until END,
-                cooling_reason
+                name, enabled, paused, "limit", in_flight >= "limit" * %(busy)s::float,
+                CASE WHEN cools THEN cooling_until END, cooling_reason
             ), ';' ORDER BY name)
             FROM lanes
         ),
@@ -112,6 +112,7 @@ class Glance:
 
     Arguments:
         stamp: stays the same as long as nothing changes that the page shows.
+        zone: in which the team reads times.
         now: the moment, by the database's clock.
         lanes: those in which it has open jobs.
         alive: the workers that are.
@@ -120,6 +121,7 @@ class Glance:
 
     check: Check
     stamp: str
+    zone: tzinfo
     now: datetime
     lanes: Mapping[str, Standing]
     alive: Alive
@@ -153,6 +155,7 @@ def _read(row: Any) -> Glance:
     return Glance(
         check=row,
         stamp=row.stamp,
+        zone=Team(time_zone=row.time_zone).zone,
         now=now,
         lanes={lane.name: lane for lane in lanes},
         alive={UUID(worker): asked for worker, asked in json.loads(row.workers or "{}").items()},
@@ -162,6 +165,8 @@ def _read(row: Any) -> Glance:
 
 def _with_times(lane: dict[str, Any]) -> dict[str, Any]:
     """JSON has no times; it has them as text."""
-    times = {name: lane[name] and datetime.fromisoformat(lane[name]) for name in ("last_start_at", "cooling_since", "cooling_until")}
+    times = {
+        name: lane[name] and datetime.fromisoformat(lane[name])
+        for name in ("last_start_at", "cooling_since", "cooling_until")
+    }
     return lane | times
-

@@ -43,7 +43,9 @@ def lengths() -> Lengths:
 def _measure() -> Lengths:
     recent = Capture.objects.filter(seconds__isnull=False, cached=False).order_by("-pk")[:RECENT]
     held = Least("seconds", Value(PARKED_AFTER.total_seconds()), output_field=FloatField())
-    rows = Capture.objects.filter(pk__in=recent.values("pk")).values_list("provider", "simulated").annotate(mean=Avg(held))
+    rows = (
+        Capture.objects.filter(pk__in=recent.values("pk")).values_list("provider", "simulated").annotate(mean=Avg(held))
+    )
     return {(provider, simulated): mean for provider, simulated, mean in rows}
 
 

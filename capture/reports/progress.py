@@ -14,8 +14,9 @@ from capture.models import Check
 from capture.providers import registry
 from capture.reports import pace
 from capture.reports.board import Board, board_of
-from capture.reports.cells import OF_ALL, Cell
+from capture.reports.cells import Cell
 from capture.reports.glance import Glance, is_busy
+from capture.reports.waiting import OF_ALL
 
 # So many codes fit into a header that every server takes. A page with more cells is sent all of them at a change.
 MOST_CODES = 1_500

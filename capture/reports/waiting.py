@@ -48,6 +48,9 @@ class WaitKind(StrEnum):
     LOOKED_AFTER = "looked_after"
 
 
+# What holds all new jobs of a system back, for longer than their turn.
+OF_ALL = frozenset({WaitKind.NO_WORKER, WaitKind.NOT_ASKED, WaitKind.OFF, WaitKind.PAUSED, WaitKind.COOLING})
+
 # Whole phrases, so that they can be translated.
 WORDS = {
     WaitKind.NO_WORKER: "no worker is alive",
@@ -136,6 +139,13 @@ def waits_in(jobs: Iterable[CaptureJob], lanes: Mapping[str, Standing], alive: A
 def placed(waits: Mapping[int, Wait], ahead: Mapping[int, int]) -> dict[int, Wait]:
     """Those that stand in line, each with how many are ahead of it."""
     return {number: replace(wait, ahead=ahead.get(number, 0)) for number, wait in waits.items() if wait.in_line}
+
+
+def obstacles(slugs: Iterable[str], lanes: Mapping[str, Standing], alive: Alive) -> dict[str, Wait]:
+    """What would hold a new job of these systems back for longer than its turn, by system."""
+    new = (CaptureJob(provider=slug, lane=registry.by_slug[slug].lane) for slug in slugs)
+    waits = {job.provider: _wait_of(job, lanes.get(job.lane), alive) for job in new}
+    return {slug: wait for slug, wait in waits.items() if wait.kind in OF_ALL}
 
 
 def digest_of(waits: Mapping[int, Wait]) -> str:

@@ -2,31 +2,25 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from functools import wraps
 from typing import Concatenate, ParamSpec, cast
-from urllib.parse import urlencode
 from uuid import UUID
 
 from django.contrib.auth.views import redirect_to_login
-from django.db import InterfaceError, OperationalError
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
-from django.shortcuts import get_object_or_404, redirect, render
-from django.template.loader import render_to_string
+from django.shortcuts import get_object_or_404, render
 from django.utils import timezone
-from django.views import defaults
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_http_methods, require_safe
+from django.views.decorators.http import require_safe
 from django.views.decorators.vary import vary_on_headers
 from django_htmx.middleware import HtmxDetails
 
-from capture import queue, reports, systems
-from capture.forms import CheckForm, new_nonce
+from capture import reports
+from capture.forms import new_nonce
 from capture.models import Check, Team
+from capture.reports import Progress, Shown
 from capture.views.lists import page_of, search_words
-
-TRY_AGAIN = 5  # seconds
 
 UNAUTHORIZED = 401
 NOTHING_NEW = 204  # htmx leaves the page as it is, and goes on polling
@@ -81,23 +75,6 @@ def checks(request: HttpRequest, team: Team) -> HttpResponse:
     return render(request, "capture/checks.html", {"page": page, "lines": lines, "words": words})
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
-@for_team
-def new_check(request: HttpRequest, team: Team) -> HttpResponse:
-    """The form, and what it sends.
-
-    The random value of a form is in its address: going back finds the same form, a new one is another.
-    """
-    nonce = request.GET.get("form", "")
-    if not nonce and request.method != "POST":
-        return redirect(f"{request.path}?{urlencode({'form': new_nonce()})}")
-    form = CheckForm(request.POST if request.method == "POST" else None, initial={"nonce": nonce})
-    if form.is_valid():
-        check, _ = queue.enqueue(form.to_order(), team, request.user, systems.estimates())
-        return redirect(reports.check_url(check))
-    return render(request, "capture/new_check.html", {"form": form})
-
-
 @require_safe
 @never_cache
 @vary_on_headers("HX-Request", "Shown")
@@ -110,8 +87,12 @@ def check(request: HttpRequest, uuid: UUID) -> HttpResponse:
     shown = reports.Shown.read(request.headers.get("Shown", ""))
     if _htmx(request) and shown.stamp == glance.stamp:
         return HttpResponse(status=NOTHING_NEW)
-    progress = reports.progress_of(glance)
-    context = {"check": glance.check, "board": progress.board, "progress": progress, "nonce": new_nonce()}
+    with timezone.override(glance.zone):
+        return _check_page(request, reports.progress_of(glance), shown)
+
+
+def _check_page(request: HttpRequest, progress: Progress, shown: Shown) -> HttpResponse:
+    context = {"check": progress.check, "board": progress.board, "progress": progress, "nonce": new_nonce()}
     if _htmx(request):
         return render(request, "capture/_news.html", {**context, "news": progress.news(shown)})
     return render(request, "capture/check.html", context)
@@ -134,12 +115,3 @@ def check_status(request: HttpRequest, uuid: UUID) -> HttpResponse:
 def _check(team: Team, uuid: UUID) -> Check:
     """The team's check. Another team's is not there, just as one that never was."""
     return get_object_or_404(Check.objects.of_team(team), uuid=uuid)
-
-
-def server_error(request: HttpRequest) -> HttpResponse:
-    """What has failed, wherever that was: the database is away, which passes, or an error of ours."""
-    if not isinstance(sys.exception(), OperationalError | InterfaceError):
-        return defaults.server_error(request)
-    # Without the request: its context processors would ask the database who this is.
-    page = render_to_string("503.html")
-    return HttpResponse(page, status=503, headers={"Retry-After": str(TRY_AGAIN)})

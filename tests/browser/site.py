@@ -5,8 +5,10 @@ from __future__ import annotations
 import socket
 import subprocess
 import sys
+from email import message_from_bytes
+from email.message import EmailMessage
+from email.policy import default
 from pathlib import Path
-from urllib.error import URLError
 from urllib.request import urlopen
 
 from django.conf import settings
@@ -32,12 +34,14 @@ class Site:
 
     def __init__(self, log: Path, **variables: str) -> None:
         self.log = log
+        self.mailbox = log.with_name("mail")
         self.port = free_port()
         self.url = f"http://{LOOPBACK}:{self.port}"
         self.variables = {
             "DEBUG": "off",
             "HTTPS": "off",
             "ALLOWED_HOSTS": LOOPBACK,
+            "EMAIL_URL": f"filemail:///{self.mailbox}",
             "SECRET_KEY": settings.SECRET_KEY,  # a session that a test makes opens the pages
             **variables,
         }
@@ -51,12 +55,13 @@ class Site:
     def start(self) -> None:
         """Start the server, and wait until it answers."""
         options = [f"--bind={LOOPBACK}:{self.port}", "--workers=1", "--threads=4", "--no-control-socket"]
-        command = [sys.executable, "-m", "gunicorn", *options, "--log-level=warning", "aicontrol.wsgi"]
+        command = [sys.executable, "-m", "gunicorn", *options, "--log-level=warning", "tests.browser.wsgi"]
         with self.log.open("ab") as output:
             self.process = subprocess.Popen(
                 command, cwd=ROOT, env=environment(**self.variables), stdout=output, stderr=output
             )
-        until(self._answers)
+        until(lambda: self._ended() or self._answers())
+        assert not self._ended(), self.log.read_text()
 
     def kill(self) -> None:
         """End the server at once, as a crash would."""
@@ -70,10 +75,17 @@ class Site:
             self.process.terminate()
             self.process.wait(30)
 
+    def last_mail(self) -> EmailMessage:
+        """The mail that the server sent last."""
+        file = max(self.mailbox.iterdir(), key=lambda path: path.stat().st_mtime_ns)
+        return message_from_bytes(file.read_bytes().rstrip(b"-\n"), policy=default)
+
+    def _ended(self) -> bool:
+        return self.process is None or self.process.poll() is not None
+
     def _answers(self) -> bool:
-        assert self.process
         try:
             with urlopen(f"{self.url}/login/", timeout=10):
                 return True
-        except (URLError, OSError):
+        except OSError:
             return False

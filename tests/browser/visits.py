@@ -69,4 +69,4 @@ class Visit:
     def end(self) -> None:
         """Close it. Fails if anything went wrong that nobody forgave."""
         self.context.close()
-        assert not self.complaints.left()
+        assert not self.complaints.left(), "\n".join(self.complaints.left())

@@ -1,0 +1,129 @@
+"""Django's admin in the browser: it works under the policy, and nothing leaves the site."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from django.contrib import admin
+from django.urls import reverse
+from playwright.sync_api import expect
+
+from capture.models import Brand, Membership, Team
+from tests.browser import axe
+from tests.browser.pages import Scene
+from tests.factories import make_user
+
+MODELS = [model._meta.label_lower for model in admin.site._registry]
+
+# Django's own widgets in which axe finds barriers that are not ours to mend.
+DJANGOS_OWN = (
+    "#changelist-filter",  # links of 20 px
+    ".breadcrumbs",  # links without a line under them
+    ".inline-group",  # a table's fields have their label in the column's head only, and some heads are empty
+    ".select2-container",  # a box to search in, without a name
+    ".selector .help-tooltip",  # a label on what may have none
+    ".vDateField, .vTimeField",  # the two halves of a time share one label
+)
+
+
+def address(label: str, page: str, *arguments: object) -> str:
+    return reverse(f"admin:{label.replace('.', '_')}_{page}", args=arguments)
+
+
+@pytest.fixture
+def boss(transactional_db):
+    return make_user("boss", is_staff=True, is_superuser=True)
+
+
+@pytest.fixture
+def visit(visitor, boss):
+    Scene.make(boss)
+    return visitor(boss)
+
+
+def ours(page) -> list[str]:
+    return axe.violations(page, without=DJANGOS_OWN)
+
+
+@pytest.mark.parametrize("label", MODELS)
+def test_lists_and_forms_keep_to_the_policy(visit, label):
+    page = visit.go(address(label, "changelist"))
+    assert ours(page) == []
+    page.get_by_role("button", name="Toggle theme").first.click()
+
+    if (row := page.locator("#result_list tbody th a").first).count():
+        row.click()
+        page.wait_for_url(re.compile("/change/"))
+        assert ours(page) == []
+    if page.goto(visit.site + address(label, "changelist")) and (add := page.locator(".addlink").last).count():
+        add.click()
+        page.wait_for_url(re.compile("/add/"))
+        assert ours(page) == []
+
+
+def test_a_time_is_picked_by_calendar_and_clock(visit):
+    brand = Brand.objects.create(team=Team.objects.get(), name="Fabrikam")
+    page = visit.go(address("capture.brand", "change", brand.pk))
+
+    page.locator(".field-archived_at .date-icon").first.click()
+    page.locator(".calendarbox .calendar td a").first.click()
+    page.locator(".field-archived_at .clock-icon").first.click()
+    page.get_by_role("link", name="Noon").first.click()
+    page.get_by_role("button", name="Save", exact=True).click()
+
+    expect(page.locator(".messagelist .success")).to_be_visible()
+    brand.refresh_from_db()
+    assert brand.archived_at
+    assert brand.archived_at.hour == 12
+
+
+def test_a_row_is_found_by_typing_and_another_made_in_a_popup(visit):
+    make_user("grace")
+    page = visit.go(address("capture.membership", "add"))
+
+    page.locator(".field-user .select2-selection").click()
+    page.locator(".select2-search__field").fill("gra")
+    page.locator(".select2-results__option", has_text="grace").click()
+    with page.expect_popup() as opened:
+        page.locator("#add_id_team").click()
+    opened.value.locator("#id_name").fill("Research")
+    opened.value.get_by_role("button", name="Save").click()
+    expect(page.locator(".field-team .select2-selection")).to_contain_text("Research")
+    page.get_by_role("button", name="Save", exact=True).click()
+
+    expect(page.locator(".messagelist .success")).to_be_visible()
+    assert Membership.objects.filter(user__username="grace", team__name="Research").exists()
+
+
+def test_rows_are_chosen_filtered_acted_on_and_deleted(visit):
+    page = visit.go(address("capture.capturejob", "changelist") + "?status__exact=running")
+    page.locator("#action-toggle").click()
+    page.locator("select[name=action]").select_option("cancel")
+    page.get_by_role("button", name="Go").click()
+    expect(page.locator(".messagelist .warning")).to_contain_text("0 of 1 jobs cancelled.")
+
+    team = Team.objects.create(name="Nobody's")
+    page.goto(visit.site + address("capture.team", "delete", team.pk))
+    page.get_by_role("button", name="Yes, I’m sure").click()
+
+    expect(page.locator(".messagelist .success")).to_be_visible()
+    assert not Team.objects.filter(pk=team.pk).exists()
+
+
+def test_the_time_zone_of_a_team_is_one_that_there_is(visit):
+    team = Team.objects.get()
+    page = visit.go(address("capture.team", "change", team.pk))
+
+    page.get_by_label("Time zone").select_option("Europe/Berlin")
+    page.get_by_role("button", name="Save", exact=True).click()
+
+    expect(page.locator(".messagelist .success")).to_be_visible()
+    assert visit.go("/").locator("time").first.inner_text().endswith(("CET", "CEST"))
+
+
+@pytest.mark.parametrize("path", ["/admin/", "/admin/password_change/", "/admin/auth/user/invite/", "/admin/login/"])
+def test_other_pages_keep_to_the_policy(visit, path):
+    page = visit.go(path)
+
+    assert ours(page) == []
