@@ -276,14 +276,17 @@ class TestBoard:
 
 
 class TestAnswers:
-    @pytest.mark.parametrize("prompts", [1, 12])
-    def test_two_queries_whatever_the_size(self, prompts, django_assert_num_queries):
+    @pytest.mark.parametrize(("prompts", "queries"), [(1, 2), (10, 2), (20, 4)])
+    def test_two_queries_for_as_many_as_are_kept_at_once(self, prompts, queries, django_assert_num_queries):
         check = make_wide_check(prompts)
-        complete_at_chatgpt()
+        complete_at_chatgpt(prompts)
         board = reports.board_of(check)
 
-        with django_assert_num_queries(2):
-            assert len(list(reports.answers_on(board))) == prompts
+        with django_assert_num_queries(queries):
+            answers = list(reports.answers_on(board))
+
+        assert [answer.cell for answer in answers] == list(board.cells)
+        assert sum(answer.capture is not None for answer in answers) == prompts
 
     def test_sources_are_numbered_and_have_domain_and_title(self):
         sources = (

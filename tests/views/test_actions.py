@@ -69,8 +69,7 @@ class TestAskAgain:
 class TestCancel:
     def test_what_was_not_asked_is_called_off_and_the_rest_goes_on(self, browser, ada):
         check = make_check(ada, prompts=("One?", "Two?"), providers=("chatgpt", "perplexity"))
-        first = check.jobs.filter(provider="chatgpt").order_by("pk").first()
-        check.jobs.filter(provider="chatgpt").exclude(pk=first.pk).update(turn=99)
+        first = check.jobs.get(provider="chatgpt", prompt__position=1)
         ticket = start_first(first)
 
         response = browser.post(path_of(check, "cancel"), follow=True)

@@ -181,7 +181,9 @@ class TestAddress:
 
     @pytest.mark.parametrize("number", [1, 12])
     def test_a_constant_number_of_queries(self, browser, ada, number, django_assert_num_queries):
-        job = make_check(ada, prompts=tuple(f"Question {place}?" for place in range(number))).jobs.first()
+        job = make_check(ada, prompts=tuple(f"Question {place}?" for place in range(number))).jobs.get(
+            prompt__position=1
+        )
         queue.complete(start_first(job), answer(TEXT, sources=SOURCES))
 
         with django_assert_num_queries(9):  # session, user, team, check; three of the board; the answer, its sources
@@ -213,7 +215,7 @@ class TestWithinThePageOfItsCheck:
         assert 'href="answers/1/chatgpt/1/"' in page(path_of(job.of_check))
 
     def test_it_stands_outside_what_polling_puts_in(self, page, ada):
-        job = make_check(ada, prompts=("One?", "Two?")).jobs.first()
+        job = make_check(ada, prompts=("One?", "Two?")).jobs.get(prompt__position=1)
         queue.complete(start_first(job), answer())
 
         assert '<section id="opened"' in page(path_of(job.of_check))
