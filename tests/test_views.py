@@ -14,7 +14,7 @@ from django.utils.html import escape
 from capture import queue, reports
 from capture.models import CaptureJob, Check
 from capture.providers import registry
-from capture.providers.replies import Kind, Refused, Source
+from capture.providers.replies import Kind, Source
 from tests.factories import (
     ACCOUNT,
     PATIENCE,
