@@ -116,7 +116,7 @@ class Outlook:
 
 
 def outlook_for(team: Team, wanted: Wanted) -> Outlook:
-    """How things stand now. Two queries, and one more each for the time and, once a minute, for how long calls take."""
+    """How things stand now. Two queries, and one for the time, and now and then one for how long calls take."""
     return Outlook(team, wanted, standings(), alive_workers())
 
 

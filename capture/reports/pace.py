@@ -26,14 +26,14 @@ from capture.models import Capture
 from capture.reports.standings import Standing
 
 RECENT = 1_000  # captures, over all checks
-KEPT = 60  # seconds
+KEPT = 15  # seconds
 
 # Mean seconds of a call, by AI system and whether it was the simulator that answered.
 Lengths = Mapping[tuple[str, bool], float]
 
 
 def lengths() -> Lengths:
-    """How long calls took lately, measured once a minute; a system that was not asked lately is not in it.
+    """How long calls took lately, measured every few seconds; a system that was not asked lately is not in it.
 
     A call that takes longer than `PARKED_AFTER` gives its place back by then, and counts as so long.
     """
