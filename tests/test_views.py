@@ -9,10 +9,11 @@ import pytest
 from django.db import OperationalError
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 from django.utils.html import escape
 
 from capture import queue, reports
-from capture.models import CaptureJob, Check
+from capture.models import CaptureJob, Check, Team
 from capture.providers import registry
 from capture.providers.replies import Kind, Source
 from tests.factories import (
@@ -539,3 +540,30 @@ class TestTrouble:
 
         assert response.status_code == 403
         assert "Please send it again" in response.content.decode()
+
+
+class TestTimes:
+    @pytest.mark.parametrize(
+        ("zone", "shown"),
+        [
+            ("Europe/Berlin", ("CET", "CEST")),
+            ("Asia/Kolkata", ("IST",)),
+            ("Not/AZone", ("UTC",)),
+            ("../../etc", ("UTC",)),
+        ],
+    )
+    def test_they_are_in_the_teams_zone_which_stands_beside_them(self, page, user, zone, shown):
+        check = make_check(user)
+        Team.objects.filter(memberships__user=user).update(time_zone=zone)
+
+        for path in ("/", path_of(check)):
+            (time,) = re.findall(r"<time [^>]*>([^<]*)</time>", page(path))
+            assert time.split()[-1] in shown
+
+    def test_a_zone_lasts_for_its_request_only(self, page, user):
+        make_check(user)
+        Team.objects.filter(memberships__user=user).update(time_zone="Asia/Kolkata")
+
+        page("/")
+
+        assert timezone.get_current_timezone_name() == "UTC"
