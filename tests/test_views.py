@@ -13,15 +13,9 @@ from django.utils import timezone
 from django.utils.html import escape
 
 from capture import queue, reports
-from capture.models import CaptureJob, Check, Team
-from capture.providers import registry
+from capture.models import Check, Team
 from capture.providers.replies import Kind, Source
 from tests.factories import (
-    ACCOUNT,
-    PATIENCE,
-    WORKER,
-    answer,
-    claim,
     complete_one,
     error,
     make_check,
@@ -55,19 +49,6 @@ def page(client: Client, user):
 
 def path_of(check: Check) -> str:
     return reports.check_url(check)
-
-
-def typed(**fields):
-    usual = {
-        "brand": "Northwind",
-        "competitors": "Contoso",
-        "prompts": "Which espresso machine is best?\nWhich is cheapest?",
-        "providers": ["chatgpt", "perplexity"],
-        "country": "",
-        "language": "",
-        "nonce": "abc",
-    }
-    return usual | fields
 
 
 class Tags(HTMLParser):
@@ -116,14 +97,6 @@ class TestWhoMaySee:
 
         assert "Northwind" in html
         assert "Contoso" not in html
-
-    def test_a_lapsed_session_takes_the_whole_page_to_log_in(self, client):
-        path = path_of(make_check())
-
-        response = client.get(f"{path}?shown=abc", headers=HTMX)
-
-        assert response.headers["HX-Redirect"] == f"/login/?next={path}"
-        assert response.content == b""
 
     @pytest.mark.parametrize("path", ["/", "/checks/00000000-0000-4000-8000-000000000000/"])
     def test_pages_that_are_read_are_not_posted_to(self, client, user, path):
@@ -186,132 +159,7 @@ class TestListOfChecks:
             client.get("/")
 
 
-class TestForm:
-    def test_pressing_check_makes_one_and_goes_there(self, client, user):
-        client.force_login(user)
-
-        response = client.post("/checks/new/", typed())
-
-        check = Check.objects.get()
-        assert response.status_code == 302
-        assert response.url == path_of(check)
-        assert check.jobs.pending().count() == 4
-        assert check.created_by == user
-
-    def test_the_same_form_twice_is_the_same_check(self, client, user):
-        client.force_login(user)
-
-        first, second = client.post("/checks/new/", typed()), client.post("/checks/new/", typed())
-
-        assert first.url == second.url
-        assert CaptureJob.objects.count() == 4
-
-    def test_an_edited_form_is_another_check(self, client, user):
-        client.force_login(user)
-
-        first, second = client.post("/checks/new/", typed()), client.post("/checks/new/", typed(prompts="Another?"))
-
-        assert first.url != second.url
-
-    def test_a_bad_form_says_so_beside_the_field_and_loses_nothing(self, client, user):
-        client.force_login(user)
-        sent = typed(brand="123", prompts="Is <b>this</b> kept?", providers=["perplexity"], country="DE")
-
-        html = client.post("/checks/new/", sent).content.decode()
-
-        assert not Check.objects.exists()
-        tags = Tags(html)
-        inputs = {(attributes["name"], attributes.get("value")): attributes for attributes in tags.of("input")}
-        brand = inputs["brand", "123"]
-        assert brand["aria-invalid"] == "true"
-        assert f'id="{brand["aria-describedby"]}">“123” has no letters' in html
-        assert "Is &lt;b&gt;this&lt;/b&gt; kept?" in html
-        assert "Contoso" in html
-        assert "checked" in inputs["providers", "perplexity"]
-        assert "checked" not in inputs["providers", "chatgpt"]
-        assert ("country", "DE") in inputs
-        assert ("nonce", "abc") in inputs
-
-    def test_what_is_wrong_with_fields_that_are_not_shown_is_said_as_well(self, client, user):
-        client.force_login(user)
-
-        html = client.post("/checks/new/", typed(nonce="a\x00b", samples="99")).content.decode()
-
-        assert "From 1 to 5, please." in html
-        assert "Null characters are not allowed." in html
-
-    def test_an_empty_request_is_a_bad_form(self, client, user):
-        client.force_login(user)
-
-        html = client.post("/checks/new/", {}).content.decode()
-
-        assert "Which brand is it about?" in html
-        assert "Ask at least one question." in html
-        assert "Choose an AI system." in html
-
-    @pytest.mark.usefixtures("only_chatgpt")
-    def test_a_system_without_a_key_is_shown_and_cannot_be_chosen(self, page):
-        html = page("/checks/new/")
-
-        boxes = {attributes.get("value"): attributes for attributes in Tags(html).of("input")}
-        assert "disabled" in boxes["perplexity"]
-        assert "disabled" not in boxes["chatgpt"]
-        assert "<code>PERPLEXITY_API_KEY</code> is not set" in html
-        assert "simulated" not in html
-
-    def test_it_says_which_systems_are_simulated(self, page):
-        assert page("/checks/new/").count('<span class="tag">simulated</span>') == len(registry.PROVIDERS)
-
-    def test_without_any_system_nothing_can_be_sent(self, page, settings):
-        settings.SIMULATOR_URL = ""
-
-        html = page("/checks/new/")
-
-        assert "None can be asked yet." in html
-        assert 'button class="main" disabled' in html
-
-
 class TestCheckPage:
-    def test_an_unfinished_check_is_polled_and_can_be_reloaded(self, page, user):
-        check = make_check(user)
-
-        html = page(path_of(check))
-
-        assert f'hx-get="{path_of(check)}?shown={reports.board_of(check).digest}"' in html
-        assert 'hx-trigger="every 2s"' in html
-        assert f'<a href="{path_of(check)}">Reload</a>' in html
-        assert "0 of 1 finished" in html
-
-    def test_nothing_new_is_no_content(self, page, user):
-        check = make_check(user)
-
-        assert page(f"{path_of(check)}?shown={reports.board_of(check).digest}", htmx=True, status=204) == ""
-
-    def test_something_new_is_the_part_that_changes(self, page, user):
-        job = make_job(user=user)
-        before = reports.board_of(job.of_check).digest
-        start_one(job)
-
-        html = page(f"{path_of(job.of_check)}?shown={before}", htmx=True)
-
-        assert '<div id="progress" hx-get=' in html
-        assert "asking" in html
-        assert "<html" not in html
-        assert '<p id="spoken" hx-swap-oob="innerHTML">' in html
-
-    def test_the_last_part_ends_the_polling(self, page, user):
-        job = make_job(user=user)
-        before = reports.board_of(job.of_check).digest
-        complete_one(job)
-
-        html = page(f"{path_of(job.of_check)}?shown={before}", htmx=True)
-
-        assert '<div id="progress">' in html
-        assert "hx-trigger" not in html
-        assert "hx-get" not in html
-        assert "Reload" not in html
-        assert "Finished: 1 of 1 answered" in html
-
     def test_simulated_answers_are_marked_everywhere(self, page, user):
         job = make_job(user=user)
         complete_one(job)
@@ -328,17 +176,6 @@ class TestCheckPage:
         html = page(path_of(make_check(user)))
 
         assert "simulated" not in html
-
-    @pytest.mark.parametrize("number", [1, 12])
-    def test_a_constant_number_of_queries(self, client, user, number, django_assert_num_queries):
-        check = make_check(user, prompts=tuple(f"Question {place}?" for place in range(number)))
-        for ticket in claim():
-            queue.start(ticket, WORKER, ACCOUNT, PATIENCE)
-            queue.complete(ticket, answer())
-        client.force_login(user)
-
-        with django_assert_num_queries(9):  # session, user, team, check; three for the board, two for the answers
-            client.get(path_of(check))
 
     def test_a_check_is_shown_when_all_its_jobs_are_cleaned_up(self, page, user):
         job = make_job(user=user)
@@ -426,33 +263,6 @@ class TestPolicy:
         assert all(attributes.get("src") for attributes in tags.of("script"))
 
 
-def nonce_in(response) -> str:
-    (nonce,) = re.findall(r'name="nonce" value="([^"]+)"', response.content.decode())
-    return str(nonce)
-
-
-class TestFormAddress:
-    """The random value of a form is in its address, so that going back finds the same form."""
-
-    def test_a_new_form_has_an_address_of_its_own(self, client, user):
-        client.force_login(user)
-
-        first, second = client.get("/checks/new/").url, client.get("/checks/new/").url
-
-        assert first != second
-        assert first.startswith("/checks/new/?form=")
-
-    def test_going_back_and_pressing_check_again_finds_the_same_check(self, client, user):
-        client.force_login(user)
-        address = client.get("/checks/new/").url
-        nonce = nonce_in(client.get(address))
-        first = client.post(address, typed(nonce=nonce)).url
-        again = nonce_in(client.get(address))
-
-        assert client.post(address, typed(nonce=again)).url == first
-        assert Check.objects.count() == 1
-
-
 class TestStatusForPrograms:
     def test_who_is_not_logged_in_gets_401_and_no_login_page(self, client):
         response = client.get(f"{path_of(make_check())}status.json")
@@ -531,15 +341,6 @@ class TestTrouble:
 
         assert response.status_code == 400
         assert "Not understood" in response.content.decode()
-
-    def test_a_form_without_its_token_is_not_taken(self, user):
-        strict = Client(enforce_csrf_checks=True)
-        strict.force_login(user)
-
-        response = strict.post("/checks/new/", typed())
-
-        assert response.status_code == 403
-        assert "Please send it again" in response.content.decode()
 
 
 class TestTimes:

@@ -49,7 +49,7 @@ open AS (
     WHERE job.status IN ('pending', 'claimed', 'running', 'waiting')
 ),
 lanes AS (
-    SELECT lane.*, lane.cooling_until > statement_timestamp() AS cools, (
+    SELECT lane.*, coalesce(lane.cooling_until > statement_timestamp(), false) AS cools, (
         SELECT count(*)
         FROM capture_capturejob job
         WHERE job.lane = lane.name AND job.status IN ('claimed', 'running', 'waiting')

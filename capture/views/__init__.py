@@ -55,10 +55,11 @@ def for_user(view: UserView[P]) -> UserView[P]:
 
 
 def _to_login(request: HttpRequest) -> HttpResponse:
-    if not _htmx(request):
+    htmx = _htmx(request)
+    if not htmx:
         return redirect_to_login(request.get_full_path())
     # htmx leaves the page as it is, and our script says what has happened; a login page would stand inside it.
-    return render(request, "capture/_login.html", {"path": request.path}, status=UNAUTHORIZED)
+    return render(request, "capture/_login.html", {"path": htmx.current_url_abs_path or "/"}, status=UNAUTHORIZED)
 
 
 def _htmx(request: HttpRequest) -> HtmxDetails:

@@ -79,6 +79,7 @@ PAGES = (
     SomePage("no-checks", at("/"), empty=True),
     SomePage("new-check", at("/checks/new/")),
     SomePage("new-check-errors", at("/checks/new/"), press="Check"),
+    SomePage("new-check-of-a-brand", lambda scene: f"/checks/new/?brand={scene.checks['mixed'].brand_id}"),
     SomePage("check-under-way", lambda scene: scene.path("mixed")),
     SomePage("check-done", lambda scene: scene.path("done")),
     SomePage("answer", lambda scene: f"{scene.path('mixed')}answers/1/chatgpt/1/"),
