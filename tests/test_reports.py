@@ -239,22 +239,6 @@ class TestStatus:
 
 
 class TestBoard:
-    def test_the_digest_stays_while_nothing_changes(self):
-        check = make_wide_check()
-
-        assert reports.board_of(check).digest == reports.board_of(check).digest
-
-    def test_the_digest_changes_with_a_state_and_with_an_answer(self):
-        job = make_job()
-        seen = {reports.board_of(job.of_check).digest}
-
-        ticket = start_one(job)
-        seen.add(reports.board_of(job.of_check).digest)
-        queue.complete(ticket, answer())
-        seen.add(reports.board_of(job.of_check).digest)
-
-        assert len(seen) == 3
-
     def test_totals_are_by_state_and_leave_out_what_there_is_none_of(self):
         check = make_wide_check(prompts=1)
         complete_at_chatgpt()

@@ -73,6 +73,8 @@ class TestReading:
         expect(page.get_by_role("link", name="Delete this check")).to_be_visible()
         expect(opened.get_by_role("link", name="Plain text")).to_be_focused()
         assert opened.bounding_box() == before  # of what somebody reads, no line has moved
+        cell(page, "2-chatgpt-1").get_by_role("link", name="answered").click()
+        expect(opened.get_by_role("heading", name="Two?")).to_be_focused()
         assert page.url == visit.site + check_url(check)
 
     def test_from_one_answer_to_the_next_and_back_to_the_table(self, visit, user):
