@@ -59,6 +59,7 @@ PERMISSIONS_POLICY: dict[str, list[str]] = {
 }
 SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
+CSRF_FAILURE_VIEW = "capture.views.errors.csrf_failure"
 
 # Only behind a proxy that sets or removes the header itself, like `HTTP_X_FORWARDED_PROTO,https`; else anybody could.
 SECURE_PROXY_SSL_HEADER = env.pair("SECURE_PROXY_SSL_HEADER")

@@ -6,7 +6,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import include, path
 
-handler500 = "capture.views.server_error"
+handler500 = "capture.views.errors.server_error"
 
 
 def favicon(request: HttpRequest) -> HttpResponse:

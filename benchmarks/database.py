@@ -27,4 +27,14 @@ def database() -> Iterator[None]:
     try:
         yield
     finally:
+        _part_with_others()
         teardown_databases(made, verbosity=0)
+
+
+def _part_with_others() -> None:
+    """Processes that have just ended may still be connected."""
+    from django.db import connection
+
+    others = "datname = current_database() AND pid <> pg_backend_pid()"
+    with connection.cursor() as cursor:
+        cursor.execute(f"SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE {others}")

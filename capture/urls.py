@@ -3,13 +3,27 @@
 from django.urls import path
 
 from capture import views
+from capture.views import actions, answers, brands, exports, new_check
 
 app_name = "capture"
 
+CHECK = "checks/<uuid:uuid>/"
+ANSWER = f"{CHECK}answers/<int:position>/<slug:provider>/<int:sample>/"
+
 urlpatterns = [
     path("", views.checks, name="checks"),
-    path("checks/new/", views.new_check, name="new_check"),
-    path("checks/new/estimate/", views.estimate, name="estimate"),
+    path("checks/new/", new_check.new_check, name="new_check"),
+    path("checks/new/draft/", new_check.draft_check, name="draft_check"),
     path("checks/<uuid:uuid>/", views.check, name="check"),
     path("checks/<uuid:uuid>/status.json", views.check_status, name="check_status"),
+    path(f"{CHECK}answers.csv", exports.answers_csv, name="answers_csv"),
+    path(f"{CHECK}answers.json", exports.answers_json, name="answers_json"),
+    path(f"{CHECK}sources.csv", exports.sources_csv, name="sources_csv"),
+    path(f"{CHECK}ask-again/", actions.ask_again, name="ask_again"),
+    path(f"{CHECK}cancel/", actions.cancel, name="cancel"),
+    path(f"{CHECK}repeat/", actions.repeat, name="repeat"),
+    path(f"{CHECK}delete/", actions.delete, name="delete"),
+    path(ANSWER, answers.answer, name="answer"),
+    path(f"{ANSWER}answer.txt", answers.answer_text, name="answer_text"),
+    path("brands/", brands.brands, name="brands"),
 ]

@@ -27,7 +27,7 @@ from tests.factories import (
 from tests.lost_workers import LIMITS, die
 from tests.lost_workers import claim as claim_for
 from tests.lost_workers import make_worker as make_worker_row
-from tests.test_views import typed
+from tests.test_new_check import typed
 from tests.test_worker import Scripted, _one_connection, make_worker, stop_when
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("_one_connection")]

@@ -1,130 +1,102 @@
-"""What a worker is told that there is to do."""
+"""What awaits a check that is only typed so far."""
 
 from __future__ import annotations
 
-from datetime import timedelta
+from decimal import Decimal
 
 import pytest
-from django.db import connection
+from django.core.cache import cache
 
-from capture import queue
-from capture.models import CaptureJob, Lane
-from capture.models.clock import ClockTimestamp
-from capture.queue.outlook import LOOK, Outlook
-from tests.factories import error, make_job, start_one
+from capture import heartbeat, lanes
+from capture.models import Capture, Lane, Team
+from capture.providers import registry
+from capture.reports import Outlook, Wanted, outlook_for
+from tests.factories import WORKER, complete_one, make_check, make_job, make_user
 
-pytestmark = pytest.mark.django_db
-
-LANES = ("openai", "perplexity")
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("simulated")]
 
 
-def put_off(job: CaptureJob, seconds: float) -> None:
-    CaptureJob.objects.filter(pk=job.pk).update(run_after=ClockTimestamp() + timedelta(seconds=seconds))
+@pytest.fixture(autouse=True)
+def _at_work():
+    cache.clear()
+    lanes.make_missing()
+    heartbeat.register(WORKER, list(registry.by_slug), 8)
 
 
-def waiting(seconds: float) -> CaptureJob:
-    job = make_job()
-    queue.wait(start_one(job), "resp_1", seconds)
-    return job
+@pytest.fixture
+def user():
+    return make_user("ada")
 
 
-def test_an_empty_queue_has_nothing_to_do():
-    assert queue.look(LANES) == Outlook()
+def measure(seconds: float = 60) -> None:
+    """A call of ChatGPT took so long."""
+    complete_one(make_job())
+    Capture.objects.update(seconds=seconds)
 
 
-def test_a_lane_with_a_new_job_is_ready_and_no_other():
-    make_job()
-
-    assert queue.look(LANES) == Outlook(ready=frozenset({"openai"}))
-
-
-def test_lanes_that_nobody_asks_about_are_left_out():
-    make_job()
-
-    assert queue.look(["perplexity"]) == Outlook()
+def outlook(user, **fields) -> Outlook:
+    usual = {"prompts": 1, "providers": ("chatgpt",)}
+    return outlook_for(Team.objects.of(user), Wanted(**usual | fields))
 
 
-def test_a_job_in_somebodys_hands_is_nothing_to_do():
-    start_one(make_job())
+class TestWanted:
+    def test_jobs_are_prompts_times_systems_times_samples(self):
+        wanted = Wanted(prompts=3, providers=("chatgpt", "gemini"), samples=2)
 
-    assert queue.look(LANES) == Outlook()
+        assert wanted.total == 12
+        assert wanted.asked_less == []
 
+    def test_a_system_that_takes_one_sample_counts_once(self):
+        wanted = Wanted(prompts=3, providers=("chatgpt", "copilot"), samples=5)
 
-def test_a_job_that_was_put_off_is_announced_and_then_overdue():
-    job = make_job()
-    queue.ask_again(start_one(job), error(), 30)
-
-    before = queue.look(LANES)
-    put_off(job, -1)
-    after = queue.look(LANES)
-
-    assert (before.ready, before.overdue) == (frozenset(), False)
-    assert before.until_due is not None
-    assert 20 < before.until_due <= 30
-    assert after == Outlook(overdue=True)
+        assert wanted.jobs == {"chatgpt": 15, "copilot": 3}
+        assert wanted.asked_less == ["Copilot"]
 
 
-def test_a_call_in_hand_is_announced_and_then_ready():
-    job = waiting(30)
+class TestTime:
+    def test_nobody_can_say_before_anything_was_measured(self, user):
+        assert outlook(user).time == ""
 
-    before = queue.look(LANES)
-    put_off(job, -1)
-    after = queue.look(LANES)
+    def test_as_long_as_calls_took_lately(self, user):
+        measure(120)
 
-    assert before.ready == frozenset()
-    assert before.until_due is not None
-    assert 20 < before.until_due <= 30
-    assert after == Outlook(ready=frozenset({"openai"}))
+        assert outlook(user).time == "about 2 minutes"
 
+    def test_more_than_there_are_places_take_turns(self, user):
+        measure(60)
+        Lane.objects.filter(name="openai").update(limit=2)
 
-def test_a_paused_lane_is_ready_for_polls_only():
-    make_job()
-    Lane.objects.update(paused=True)
-    assert queue.look(LANES) == Outlook()
+        assert outlook(user, prompts=10).time == "about 5 minutes"  # eight wait, at two a minute, and the last one's
 
-    Lane.objects.update(paused=False)
-    CaptureJob.objects.all().delete()
-    waiting(0)
-    Lane.objects.update(paused=True)
+    def test_the_teams_own_jobs_go_first(self, user):
+        measure(60)
+        Lane.objects.filter(name="openai").update(limit=1)
+        make_check(user, prompts=("One?", "Two?", "Three?"))
 
-    assert queue.look(LANES).ready == {"openai"}
+        assert outlook(user).time == "about 4 minutes"
 
+    def test_teams_take_turns_so_that_a_large_check_of_others_counts_as_often_as_ours(self, user):
+        measure(60)
+        Lane.objects.filter(name="openai").update(limit=1)
+        make_check(prompts=tuple(f"Question {number}?" for number in range(50)))
 
-def test_a_lane_that_is_switched_off_is_not_ready():
-    make_job()
-    Lane.objects.update(enabled=False)
+        assert outlook(user, prompts=2).time == "about 4 minutes"
 
-    assert queue.look(LANES) == Outlook()
+    def test_a_system_that_is_held_has_no_time(self, user):
+        measure()
+        Lane.objects.filter(name="openai").update(paused=True)
 
-
-def test_the_end_of_a_cooling_is_announced():
-    Lane.objects.filter(name="openai").update(cooling_until=ClockTimestamp() + timedelta(seconds=30))
-
-    until_due = queue.look(LANES).until_due
-
-    assert until_due is not None
-    assert 20 < until_due <= 30
+        assert (outlook(user).time, outlook(user).held) == ("", ["ChatGPT"])
+        assert outlook(user, providers=("gemini",)).held == []
 
 
-def test_fault_16_a_look_reads_the_first_entries_of_partial_indexes():
-    make_job()
-    with connection.cursor() as cursor:
-        cursor.execute(
-            """
-            INSERT INTO capture_capturejob (team_id, of_check_id, prompt_id, provider, lane, sample, polls, attempts,
-                unknowns, crashes, reason, estimate, turn, status, run_after, remote_id, finished_at)
-            SELECT team_id, of_check_id, prompt_id, 'row' || n, lane, 1, 0, 0, 0, 0, '', 0.02, n,
-                (array['done', 'pending', 'pending', 'waiting'])[1 + n % 4],
-                CASE WHEN n % 4 IN (2, 3) THEN clock_timestamp() + n * interval '1 second' END,
-                CASE WHEN n % 4 = 3 THEN 'resp' END,
-                CASE WHEN n % 4 = 0 THEN clock_timestamp() END
-            FROM (SELECT * FROM capture_capturejob LIMIT 1) job, generate_series(1, 20000) n
-            """
-        )
-        cursor.execute("ANALYZE capture_capturejob")
-        cursor.execute("EXPLAIN " + LOOK, [list(LANES)])
-        plan = " ".join(row[0] for row in cursor.fetchall())
+class TestDollars:
+    def test_the_simulators_answers_cost_nothing(self, user):
+        assert outlook(user, prompts=10).dollars == 0
 
-    assert "Seq Scan on capture_capturejob" not in plan
-    assert "Sort" not in plan
-    assert all(index in plan for index in ("job_claimable", "job_waiting", "job_postponed"))
+    @pytest.mark.usefixtures("only_chatgpt")
+    def test_the_estimate_of_each_question(self, user):
+        one, ten = outlook(user).dollars, outlook(user, prompts=5, samples=2).dollars
+
+        assert one > 0
+        assert ten == Decimal(10) * one

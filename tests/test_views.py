@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from decimal import Decimal
 from html.parser import HTMLParser
 
 import pytest
@@ -13,24 +12,16 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import escape
 
-from capture import budgets, queue, reports, systems
-from capture.models import CaptureJob, Check, Team
-from capture.providers import registry
-from capture.providers.replies import Basis, Cost, Kind, Refused, Source
+from capture import queue, reports
+from capture.models import Check, Team
+from capture.providers.replies import Kind, Source
 from tests.factories import (
-    ACCOUNT,
-    FOR_MONEY,
-    PATIENCE,
-    WORKER,
-    answer,
-    claim,
     complete_one,
     error,
     make_check,
     make_job,
     make_user,
     start_one,
-    unknown_error,
 )
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("simulated")]
@@ -58,19 +49,6 @@ def page(client: Client, user):
 
 def path_of(check: Check) -> str:
     return reports.check_url(check)
-
-
-def typed(**fields):
-    usual = {
-        "brand": "Northwind",
-        "competitors": "Contoso",
-        "prompts": "Which espresso machine is best?\nWhich is cheapest?",
-        "providers": ["chatgpt", "perplexity"],
-        "country": "",
-        "language": "",
-        "nonce": "abc",
-    }
-    return usual | fields
 
 
 class Tags(HTMLParser):
@@ -119,14 +97,6 @@ class TestWhoMaySee:
 
         assert "Northwind" in html
         assert "Contoso" not in html
-
-    def test_a_lapsed_session_takes_the_whole_page_to_log_in(self, client):
-        path = path_of(make_check())
-
-        response = client.get(f"{path}?shown=abc", headers=HTMX)
-
-        assert response.headers["HX-Redirect"] == f"/login/?next={path}"
-        assert response.content == b""
 
     @pytest.mark.parametrize("path", ["/", "/checks/00000000-0000-4000-8000-000000000000/"])
     def test_pages_that_are_read_are_not_posted_to(self, client, user, path):
@@ -189,291 +159,7 @@ class TestListOfChecks:
             client.get("/")
 
 
-class TestForm:
-    def test_pressing_check_makes_one_and_goes_there(self, client, user):
-        client.force_login(user)
-
-        response = client.post("/checks/new/", typed())
-
-        check = Check.objects.get()
-        assert response.status_code == 302
-        assert response.url == path_of(check)
-        assert check.jobs.pending().count() == 4
-        assert check.created_by == user
-
-    def test_the_same_form_twice_is_the_same_check(self, client, user):
-        client.force_login(user)
-
-        first, second = client.post("/checks/new/", typed()), client.post("/checks/new/", typed())
-
-        assert first.url == second.url
-        assert CaptureJob.objects.count() == 4
-
-    def test_an_edited_form_is_another_check(self, client, user):
-        client.force_login(user)
-
-        first, second = client.post("/checks/new/", typed()), client.post("/checks/new/", typed(prompts="Another?"))
-
-        assert first.url != second.url
-
-    def test_a_bad_form_says_so_beside_the_field_and_loses_nothing(self, client, user):
-        client.force_login(user)
-        sent = typed(brand="123", prompts="Is <b>this</b> kept?", providers=["perplexity"], country="DE")
-
-        html = client.post("/checks/new/", sent).content.decode()
-
-        assert not Check.objects.exists()
-        tags = Tags(html)
-        inputs = {(attributes["name"], attributes.get("value")): attributes for attributes in tags.of("input")}
-        brand = inputs["brand", "123"]
-        assert brand["aria-invalid"] == "true"
-        assert f'id="{brand["aria-describedby"]}">“123” has no letters' in html
-        assert "Is &lt;b&gt;this&lt;/b&gt; kept?" in html
-        assert "Contoso" in html
-        assert "checked" in inputs["providers", "perplexity"]
-        assert "checked" not in inputs["providers", "chatgpt"]
-        assert ("country", "DE") in inputs
-        assert ("nonce", "abc") in inputs
-
-    def test_what_is_wrong_with_fields_that_are_not_shown_is_said_as_well(self, client, user):
-        client.force_login(user)
-
-        html = client.post("/checks/new/", typed(nonce="a\x00b", samples="99")).content.decode()
-
-        assert "From 1 to 5, please." in html
-        assert "Null characters are not allowed." in html
-
-    def test_an_empty_request_is_a_bad_form(self, client, user):
-        client.force_login(user)
-
-        html = client.post("/checks/new/", {}).content.decode()
-
-        assert "Which brand is it about?" in html
-        assert "Ask at least one question." in html
-        assert "Choose an AI system." in html
-
-    @pytest.mark.usefixtures("only_chatgpt")
-    def test_a_system_without_a_key_is_shown_and_cannot_be_chosen(self, page):
-        html = page("/checks/new/")
-
-        boxes = {attributes.get("value"): attributes for attributes in Tags(html).of("input")}
-        assert "disabled" in boxes["perplexity"]
-        assert "disabled" not in boxes["chatgpt"]
-        assert "<code>PERPLEXITY_API_KEY</code> is not set" in html
-        assert "simulated" not in html
-
-    def test_it_says_which_systems_are_simulated(self, page):
-        assert page("/checks/new/").count('<span class="tag">simulated</span>') == len(registry.PROVIDERS)
-
-    def test_without_any_system_nothing_can_be_sent(self, page, settings):
-        settings.SIMULATOR_URL = ""
-
-        html = page("/checks/new/")
-
-        assert "None can be asked yet." in html
-        assert 'button class="main" disabled' in html
-
-
-@pytest.mark.usefixtures("only_chatgpt")
-class TestMoney:
-    @pytest.fixture
-    def poor(self, client, user):
-        """Ada, whose team has a dollar a month, of which one question is spent."""
-        job = make_job(user=user)
-        queue.complete(start_one(job, FOR_MONEY), answer(cost=Cost(Decimal("0.9876"), Basis.REPORTED)))
-        Team.objects.update(monthly_budget=1)
-        client.force_login(user)
-        return client
-
-    def sent(self, **fields):
-        return typed(providers=["chatgpt"], **fields)
-
-    def test_a_check_over_the_budget_is_refused_with_the_sum_and_loses_nothing(self, poor):
-        form = self.sent(prompts="Is <b>this</b> kept?\nAnd this?", samples="5", country="DE")
-
-        response = poor.post("/checks/new/", form)
-
-        html = response.content.decode()
-        assert response.status_code == 200
-        assert Check.objects.count() == 1
-        refusal = f"This check would cost about {cost_of(10)}; $0.01 of this month&#x27;s $1.00 is left."
-        assert f'role="alert">Nothing was asked yet. {refusal}</p>' in html
-        inputs = {(attributes["name"], attributes.get("value")): attributes for attributes in Tags(html).of("input")}
-        assert {("brand", "Northwind"), ("samples", "5"), ("country", "DE"), ("nonce", "abc")} <= inputs.keys()
-        assert "checked" in inputs["providers", "chatgpt"]
-        assert "Is &lt;b&gt;this&lt;/b&gt; kept?\nAnd this?" in html
-        assert "Contoso" in html
-
-    def test_with_more_room_the_refused_form_is_taken_as_it_is(self, poor):
-        poor.post("/checks/new/", self.sent())
-        Team.objects.update(monthly_budget=2)
-
-        assert poor.post("/checks/new/", self.sent()).status_code == 302
-
-    def test_the_form_says_what_is_spent_and_what_is_still_open(self, poor, user):
-        assert "$0.99 of this month’s $1.00 is spent." in shown(poor.get("/checks/new/?form=x"))
-        Team.objects.update(monthly_budget=5000)
-        make_check(user, prompts=("One?", "Two?"))
-
-        html = shown(poor.get("/checks/new/?form=x"))
-
-        more = "and about $0.04 more goes to questions that are still open."
-        assert f"$0.99 of this month’s $5,000.00 is spent, {more}" in html
-
-    def test_the_estimate_of_a_form_comes_as_a_part_of_the_page(self, poor):
-        response = poor.post("/checks/new/estimate/", self.sent(brand="", samples="3"), headers=HTMX)
-
-        assert shown(response) == (
-            f"This check would cost about {cost_of(6)}. That is more than is left. "
-            "$0.99 of this month’s $1.00 is spent."
-        )
-
-    def test_without_htmx_it_is_the_whole_form_with_all_that_was_typed(self, poor):
-        html = shown(poor.post("/checks/new/estimate/", self.sent(prompts="Kept?")))
-
-        assert f"This check would cost about {cost_of(1)}." in html
-        assert "Kept?" in html
-        assert 'action="/checks/new/?form=abc"' in html
-        assert Check.objects.count() == 1
-
-    @pytest.mark.parametrize("fields", [{"prompts": ""}, {"providers": []}, {"samples": "99"}])
-    def test_what_is_not_filled_in_has_no_estimate(self, poor, fields):
-        html = shown(poor.post("/checks/new/estimate/", self.sent() | fields, headers=HTMX))
-
-        assert html == "$0.99 of this month’s $1.00 is spent."
-
-    def test_a_simulated_check_is_free(self, poor, settings):
-        settings.CAPTURE_PROVIDER_KEYS, settings.SIMULATOR_URL = {}, "http://127.0.0.1:9"
-
-        assert "This check is free." in shown(poor.post("/checks/new/estimate/", self.sent(), headers=HTMX))
-
-    def test_a_session_that_lapses_meanwhile_does_not_take_the_form_away(self, client):
-        response = client.post("/checks/new/estimate/", self.sent(), headers=HTMX)
-
-        assert (response.status_code, response.content, response.headers.get("HX-Redirect")) == (204, b"", None)
-
-    def test_nobody_is_asked_by_an_address_alone(self, poor):
-        assert poor.get("/checks/new/estimate/").status_code == 405
-
-    def test_a_check_says_what_it_cost_and_how_much_of_it_is_an_estimate(self, page, user):
-        job = make_job(user=user)
-        path = path_of(job.of_check)
-        assert "$0 spent so far." in spaced(page(path))
-        queue.ask_again(start_one(job, FOR_MONEY), unknown_error(), 0)
-        queue.promote_due()
-        queue.complete(start_one(job, FOR_MONEY), answer())
-        job.delete()
-
-        html = spaced(page(path))
-
-        assert "$0.0330 spent, of which $0.0200 is an estimate: nobody knows exactly what it came to." in html
-        assert "Simulated" not in html
-
-    def test_a_simulated_answer_cost_nothing_and_the_page_says_what_it_would_have(self, page, user):
-        job = make_job(user=user)
-        complete_one(job)
-
-        html = spaced(page(path_of(job.of_check)))
-
-        assert "$0 spent. Simulated answers cost nothing; real ones would have cost about $0.0130." in html
-
-
-def cost_of(questions: int) -> str:
-    return budgets.rounded_up(questions * systems.estimates()["chatgpt"])
-
-
-def shown(response) -> str:
-    return spaced(response.content.decode())
-
-
-def spaced(html: str) -> str:
-    return " ".join(html.split())
-
-
 class TestCheckPage:
-    def test_an_unfinished_check_is_polled_and_can_be_reloaded(self, page, user):
-        check = make_check(user)
-
-        html = page(path_of(check))
-
-        assert f'hx-get="{path_of(check)}?shown={reports.board_of(check).digest}"' in html
-        assert 'hx-trigger="every 2s"' in html
-        assert f'<a href="{path_of(check)}">Reload</a>' in html
-        assert "0 of 1 finished" in html
-
-    def test_nothing_new_is_no_content(self, page, user):
-        check = make_check(user)
-
-        assert page(f"{path_of(check)}?shown={reports.board_of(check).digest}", htmx=True, status=204) == ""
-
-    def test_something_new_is_the_part_that_changes(self, page, user):
-        job = make_job(user=user)
-        before = reports.board_of(job.of_check).digest
-        start_one(job)
-
-        html = page(f"{path_of(job.of_check)}?shown={before}", htmx=True)
-
-        assert '<div id="progress" hx-get=' in html
-        assert "asking" in html
-        assert "<html" not in html
-        assert '<p id="spoken" hx-swap-oob="innerHTML">' in html
-
-    def test_the_last_part_ends_the_polling(self, page, user):
-        job = make_job(user=user)
-        before = reports.board_of(job.of_check).digest
-        complete_one(job)
-
-        html = page(f"{path_of(job.of_check)}?shown={before}", htmx=True)
-
-        assert '<div id="progress">' in html
-        assert "hx-trigger" not in html
-        assert "hx-get" not in html
-        assert "Reload" not in html
-        assert "Finished: 1 of 1 answered" in html
-
-    def test_an_answer_stands_there_with_all_that_is_known_of_it(self, page, user):
-        job = make_job(user=user)
-        complete_one(job, "Northwind is liked.\nBy many.")
-
-        html = page(path_of(job.of_check))
-
-        assert '<div class="text" dir="auto">Northwind is liked.\nBy many.</div>' in html
-        assert "ChatGPT, asked through the OpenAI API" in html
-        assert "gpt-test" in html
-        assert "1 attempt ·" in html
-        assert "$0.0130, not charged" in html
-        assert 'href="#answer-1-chatgpt-1"' in html
-        assert 'id="answer-1-chatgpt-1"' in html
-
-    def test_sources_are_numbered_links_with_domain_and_title(self, page, user):
-        job = make_job(user=user)
-        complete_one(job, sources=(Source("https://a.example/x", "https://a.example/x", "Title A", cited=True),))
-
-        html = page(path_of(job.of_check))
-
-        (link,) = [tag for tag in Tags(html).of("a") if tag.get("href") == "https://a.example/x"]
-        assert link["rel"] == "noopener noreferrer nofollow"
-        assert '<li value="1">' in html
-        assert "Title A" in html
-        assert "a.example" in html
-
-    def test_what_came_to_nothing_says_why(self, page, user):
-        job = make_job(user=user)
-        queue.fail(start_one(job), error("invalid_api_key", kind=Kind.FATAL))
-
-        html = page(path_of(job.of_check))
-
-        assert "the key was refused: something went wrong" in html
-
-    def test_a_refusal_is_shown_in_the_systems_words(self, page, user):
-        job = make_job(user=user)
-        queue.complete(start_one(job), Refused("I would rather not."))
-
-        html = page(path_of(job.of_check))
-
-        assert "I would rather not." in html
-        assert "refused" in html
-
     def test_simulated_answers_are_marked_everywhere(self, page, user):
         job = make_job(user=user)
         complete_one(job)
@@ -481,7 +167,8 @@ class TestCheckPage:
         html = page(path_of(job.of_check))
 
         assert '<p class="banner">' in html
-        assert html.count('<span class="tag">simulated</span>') == 2  # in its cell and beside its answer
+        assert html.count('<span class="tag">simulated</span>') == 1
+        assert "simulated" in page(f"{path_of(job.of_check)}answers/1/chatgpt/1/")
         assert "simulated" in page("/")
 
     @pytest.mark.usefixtures("only_chatgpt")
@@ -489,18 +176,6 @@ class TestCheckPage:
         html = page(path_of(make_check(user)))
 
         assert "simulated" not in html
-
-    @pytest.mark.parametrize("number", [1, 12])
-    def test_a_constant_number_of_queries(self, client, user, number, django_assert_num_queries):
-        check = make_check(user, prompts=tuple(f"Question {place}?" for place in range(number)))
-        for ticket in claim():
-            queue.start(ticket, WORKER, ACCOUNT, PATIENCE)
-            queue.complete(ticket, answer())
-        client.force_login(user)
-
-        # Session, user, team, check; three for the board, two for the answers, one for the money.
-        with django_assert_num_queries(10):
-            client.get(path_of(check))
 
     def test_a_check_is_shown_when_all_its_jobs_are_cleaned_up(self, page, user):
         job = make_job(user=user)
@@ -521,7 +196,7 @@ class TestCheckPage:
 
 
 def without_tokens(html: str) -> str:
-    return re.sub(r'csrfmiddlewaretoken" value="\w+"', "", html)
+    return re.sub(r'(csrfmiddlewaretoken|nonce)" value="[\w-]+"', "", html)
 
 
 class TestStatusJson:
@@ -555,7 +230,7 @@ class TestHostileText:
     def test_it_makes_no_tag_and_no_attribute(self, html):
         tags = Tags(html)
 
-        assert [tag.get("src") for tag in tags.of("img")] == []
+        assert all("/static/" in (tag.get("src") or "") for tag in tags.of("img"))
         assert all("/static/" in (tag.get("src") or "") for tag in tags.of("script"))
         assert not [name for _, attributes in tags.found for name in attributes if name.startswith("on")]
 
@@ -586,33 +261,6 @@ class TestPolicy:
         assert "<style" not in html
         assert not [tag for tag, attributes in tags.found if "style" in attributes]
         assert all(attributes.get("src") for attributes in tags.of("script"))
-
-
-def nonce_in(response) -> str:
-    (nonce,) = re.findall(r'name="nonce" value="([^"]+)"', response.content.decode())
-    return str(nonce)
-
-
-class TestFormAddress:
-    """The random value of a form is in its address, so that going back finds the same form."""
-
-    def test_a_new_form_has_an_address_of_its_own(self, client, user):
-        client.force_login(user)
-
-        first, second = client.get("/checks/new/").url, client.get("/checks/new/").url
-
-        assert first != second
-        assert first.startswith("/checks/new/?form=")
-
-    def test_going_back_and_pressing_check_again_finds_the_same_check(self, client, user):
-        client.force_login(user)
-        address = client.get("/checks/new/").url
-        nonce = nonce_in(client.get(address))
-        first = client.post(address, typed(nonce=nonce)).url
-        again = nonce_in(client.get(address))
-
-        assert client.post(address, typed(nonce=again)).url == first
-        assert Check.objects.count() == 1
 
 
 class TestStatusForPrograms:
@@ -693,15 +341,6 @@ class TestTrouble:
 
         assert response.status_code == 400
         assert "Not understood" in response.content.decode()
-
-    def test_a_form_without_its_token_is_not_taken(self, user):
-        strict = Client(enforce_csrf_checks=True)
-        strict.force_login(user)
-
-        response = strict.post("/checks/new/", typed())
-
-        assert response.status_code == 403
-        assert "Please send it again" in response.content.decode()
 
 
 class TestTimes:

@@ -1,5 +1,6 @@
 """What people type, checked before it becomes anything."""
 
 from capture.forms.check import CheckForm, new_nonce
+from capture.forms.draft import Draft, initial_of, wanted_of
 
-__all__ = ["CheckForm", "new_nonce"]
+__all__ = ["CheckForm", "Draft", "initial_of", "new_nonce", "wanted_of"]

@@ -4,51 +4,27 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from decimal import Decimal
 from typing import Any
 
 from django import forms
 from django.conf import settings
-from django.conf.locale import LANG_INFO
 from django.core.exceptions import ValidationError
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as later
+from django.utils.translation import ngettext
 
-from capture import budgets, systems
-from capture.forms.fields import CodeField, LinesField, NameField, check_name, code_widget, shortened
+from capture import systems
+from capture.forms.codes import countries, languages
+from capture.forms.fields import CodeField, LinesField, NameField, check_name, shortened
+from capture.forms.system_choice import SystemChoice, all_systems, asked_with, available, choices
+from capture.forms.words import ai_systems, competitors, questions, too_many
 from capture.models import Prompt
 from capture.orders import Order
 from capture.providers import registry
-from capture.providers.base import Provider
+from capture.reports import Wait
 
 MOST_SAMPLES = 5
 NONCE_LENGTH = 64
-
-# Suggestions only; any code of the right shape is taken.
-COUNTRIES = {
-    "AT": "Austria",
-    "AU": "Australia",
-    "BE": "Belgium",
-    "BR": "Brazil",
-    "CA": "Canada",
-    "CH": "Switzerland",
-    "DE": "Germany",
-    "DK": "Denmark",
-    "ES": "Spain",
-    "FR": "France",
-    "GB": "United Kingdom",
-    "IE": "Ireland",
-    "IN": "India",
-    "IT": "Italy",
-    "JP": "Japan",
-    "MX": "Mexico",
-    "NL": "Netherlands",
-    "NO": "Norway",
-    "PL": "Poland",
-    "PT": "Portugal",
-    "SE": "Sweden",
-    "US": "United States",
-}
-LANGUAGES = {code: info["name"] for code, info in LANG_INFO.items() if len(code) == 2 and "name" in info}
 
 
 def new_nonce() -> str:
@@ -56,47 +32,16 @@ def new_nonce() -> str:
     return secrets.token_urlsafe(16)
 
 
-def counted(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
-
-
 def check_prompt(prompt: str) -> None:
     """Refuse a question that is none, or too long."""
     if not any(character.isalnum() for character in prompt):
-        raise ValidationError(f"“{shortened(prompt)}” is no question: it has neither letters nor digits.")
+        words = _("“%(question)s” is no question: it has neither letters nor digits.")
+        raise ValidationError(words % {"question": shortened(prompt)})
     most = settings.CAPTURE_MAX_PROMPT_LENGTH
     if len(prompt) > most:
-        raise ValidationError(f"“{shortened(prompt)}” has {len(prompt):,} characters; at most {most:,} are allowed.")
-
-
-@dataclass(frozen=True, slots=True)
-class SystemChoice:
-    """An AI system as a line of the form.
-
-    Arguments:
-        missing: what has to be set before it can be asked; empty when it can.
-        simulated: it is the simulator that will answer.
-        notes: what does not go as the form says for this system, in sentences.
-        cost: what one question will probably cost, in a sentence; empty where it cannot be asked.
-    """
-
-    slug: str
-    label: str
-    surface: str
-    missing: str
-    simulated: bool
-    checked: bool
-    notes: tuple[str, ...]
-    cost: str
-
-
-def asked_with(provider: type[Provider]) -> str:
-    """The setting without which a system cannot be asked."""
-    return f"{provider.env_prefix}_API_KEY"
-
-
-def all_systems() -> list[tuple[str, str]]:
-    return [(provider.slug, provider.label) for provider in registry.PROVIDERS]
+        words = _("“%(question)s” has %(length)s characters; at most %(most)s are allowed.")
+        told = {"question": shortened(prompt), "length": f"{len(prompt):,}", "most": f"{most:,}"}
+        raise ValidationError(words % told)
 
 
 class CheckForm(forms.Form):
@@ -105,33 +50,47 @@ class CheckForm(forms.Form):
     # Errors are told in our words, beside their fields, and not in the browser's.
     use_required_attribute = False
 
-    brand = NameField(label="Brand", error_messages={"required": "Which brand is it about?"})
-    competitors = LinesField(label="Competitors", required=False, help_text="One a line.")
+    brand = NameField(label=later("Brand"), error_messages={"required": later("Which brand is it about?")})
+    competitors = LinesField(label=later("Competitors"), required=False, help_text=later("One a line."))
     prompts = LinesField(
-        label="Questions",
-        help_text="One a line, as somebody would ask an AI system.",
-        error_messages={"required": "Ask at least one question."},
+        label=later("Questions"),
+        help_text=later("One a line, as somebody would ask an AI system."),
+        error_messages={"required": later("Ask at least one question.")},
     )
     providers = forms.MultipleChoiceField(
-        label="AI systems", choices=all_systems, error_messages={"required": "Choose an AI system."}
+        label=later("AI systems"), choices=all_systems, error_messages={"required": later("Choose an AI system.")}
     )
-    country = CodeField(label="Country", required=False, widget=code_widget("DE", "countries"))
-    language = CodeField(label="Language", required=False, widget=code_widget("de", "languages"))
+    country = CodeField(
+        countries,
+        str.upper,
+        label=later("Country"),
+        error_messages={"invalid_choice": later("There is no country “%(value)s”. A code has two letters, like DE.")},
+    )
+    language = CodeField(
+        languages,
+        str.lower,
+        label=later("Language"),
+        error_messages={"invalid_choice": later("There is no language “%(value)s”. A code has two letters, like de.")},
+    )
     samples = forms.IntegerField(
+        label=later("Samples"),
         required=False,
         min_value=1,
         max_value=MOST_SAMPLES,
         initial=1,
-        help_text="How often each question is asked. A system seldom gives the same answer twice.",
-        error_messages=dict.fromkeys(("invalid", "min_value", "max_value"), f"From 1 to {MOST_SAMPLES}, please."),
+        help_text=later("How often each question is asked. A system seldom gives the same answer twice."),
+        error_messages=dict.fromkeys(("invalid", "min_value", "max_value"), later("From 1 to 5, please.")),
     )
     nonce = forms.CharField(required=False, widget=forms.HiddenInput)
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, obstacles: Mapping[str, Wait] | None = None, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["providers"].error_messages["invalid_choice"] = f"There is no AI system “%(value)s”. {available()}"
+        self._obstacles = obstacles or {}
+        unknown = _("There is no AI system “%(value)s”.")
+        self.fields["providers"].error_messages["invalid_choice"] = f"{unknown} {available()}"
         for name, rows in {"competitors": 3, "prompts": 8}.items():
             self.fields[name].widget.attrs["rows"] = rows
+        self.fields["brand"].widget.attrs["list"] = "brands"
         self.initial.setdefault("providers", list(systems.configured()))
         self.initial.setdefault("nonce", new_nonce())
 
@@ -140,13 +99,12 @@ class CheckForm(forms.Form):
     def clean_competitors(self) -> list[str]:
         names = [" ".join(name.split()) for name in self.cleaned_data["competitors"]]
         if len(names) > settings.CAPTURE_MAX_COMPETITORS:
-            most = settings.CAPTURE_MAX_COMPETITORS
-            raise ValidationError(f"These are {counted(len(names), 'competitor')}; at most {most:,} are allowed.")
+            raise ValidationError(too_many(competitors(len(names)), settings.CAPTURE_MAX_COMPETITORS))
         seen: set[str] = set()
         for name in names:
             check_name(name)
             if name.casefold() in seen:
-                raise ValidationError(f"“{shortened(name)}” is there twice.")
+                raise ValidationError(_("“%(name)s” is there twice.") % {"name": shortened(name)})
             seen.add(name.casefold())
         return names
 
@@ -156,8 +114,7 @@ class CheckForm(forms.Form):
             first.setdefault(Prompt.key_of(text, "", ""), text)
         prompts = list(first.values())
         if len(prompts) > settings.CAPTURE_MAX_PROMPTS:
-            most = settings.CAPTURE_MAX_PROMPTS
-            raise ValidationError(f"These are {counted(len(prompts), 'question')}; at most {most:,} are allowed.")
+            raise ValidationError(too_many(questions(len(prompts)), settings.CAPTURE_MAX_PROMPTS))
         for text in prompts:
             check_prompt(text)
         return prompts
@@ -166,15 +123,10 @@ class CheckForm(forms.Form):
         chosen = set(self.cleaned_data["providers"])
         for provider in registry.PROVIDERS:
             if provider.slug in chosen - set(systems.configured()):
-                message = f"{provider.label} cannot be asked here: {asked_with(provider)} is not set. {available()}"
-                raise ValidationError(message)
+                words = _("%(system)s cannot be asked here: %(setting)s is not set.")
+                missing = words % {"system": provider.label, "setting": asked_with(provider)}
+                raise ValidationError(f"{missing} {available()}")
         return [slug for slug in systems.configured() if slug in chosen]
-
-    def clean_country(self) -> str:
-        return str(self.cleaned_data["country"]).upper()
-
-    def clean_language(self) -> str:
-        return str(self.cleaned_data["language"]).lower()
 
     def clean_samples(self) -> int:
         return self.cleaned_data["samples"] or 1
@@ -191,15 +143,20 @@ class CheckForm(forms.Form):
 
     def _refuse_brand_among(self, competitors: Iterable[str], brand: str) -> None:
         if brand.casefold() in (name.casefold() for name in competitors):
-            self.add_error("competitors", f"“{brand}” is the brand itself.")
+            self.add_error("competitors", _("“%(name)s” is the brand itself.") % {"name": shortened(brand)})
 
     def _refuse_too_many(self, prompts: int, providers: Sequence[str], samples: int) -> None:
         jobs = prompts * sum(systems.samples_of(slug, samples) for slug in providers)
         most = settings.CAPTURE_MAX_JOBS
         if jobs > most:
-            asked = f"{counted(prompts, 'question')} to {counted(len(providers), 'AI system')}"
-            times = f", {samples} times each," if samples > 1 else ""
-            self.add_error("prompts", f"{asked}{times} make {jobs:,} jobs; at most {most:,} are allowed.")
+            told = {"questions": questions(prompts), "systems": ai_systems(len(providers)), "samples": samples}
+            words = ngettext(
+                "%(questions)s to %(systems)s make %(jobs)s jobs; at most %(most)s are allowed.",
+                "%(questions)s to %(systems)s, %(samples)s times each, make %(jobs)s jobs; "
+                "at most %(most)s are allowed.",
+                samples,
+            )
+            self.add_error("prompts", words % {**told, "jobs": f"{jobs:,}", "most": f"{most:,}"})
 
     # --------------------------------------------------------------------------------------------- what is shown
 
@@ -208,7 +165,7 @@ class CheckForm(forms.Form):
         """All AI systems, those that cannot be asked as well."""
         value = self["providers"].value() or []
         chosen = {value} if isinstance(value, str) else set(value)
-        return [_choice(provider, chosen) for provider in registry.PROVIDERS]
+        return choices(chosen, self._obstacles)
 
     @property
     def unseen_errors(self) -> list[str]:
@@ -216,28 +173,8 @@ class CheckForm(forms.Form):
         return [str(message) for message in self["nonce"].errors]
 
     @property
-    def cost(self) -> Decimal | None:
-        """What the check would probably cost, in US dollars; None while the form does not say what is to be asked."""
-        self.errors  # noqa: B018  reads the form
-        asked = getattr(self, "cleaned_data", {})
-        if not {"prompts", "providers", "samples"} <= asked.keys():
-            return None
-        return systems.cost(len(asked["prompts"]), asked["providers"], asked["samples"], systems.estimates())
-
-    @property
-    def estimate(self) -> str:
-        """The same as a sentence; empty where there is none."""
-        if self.cost is None:
-            return ""
-        return f"This check would cost about {budgets.rounded_up(self.cost)}." if self.cost else "This check is free."
-
-    @property
     def can_ask(self) -> bool:
         return bool(systems.configured())
-
-    @property
-    def suggestions(self) -> Mapping[str, Mapping[str, str]]:
-        return {"countries": COUNTRIES, "languages": LANGUAGES}
 
     # --------------------------------------------------------------------------------------------- what comes of it
 
@@ -254,31 +191,3 @@ class CheckForm(forms.Form):
             language=data["language"],
             nonce=data["nonce"],
         )
-
-
-def _choice(provider: type[Provider], chosen: set[str]) -> SystemChoice:
-    asked = systems.configured().get(provider.slug)
-    return SystemChoice(
-        slug=provider.slug,
-        label=provider.label,
-        surface=provider.surface,
-        missing="" if asked else asked_with(provider),
-        simulated=asked is not None and asked.account.simulated,
-        checked=asked is not None and provider.slug in chosen,
-        cost=_cost(asked) if asked else "",
-        notes=tuple(note for note in (provider.samples_note, provider.locale_note) if note),
-    )
-
-
-def _cost(asked: Provider) -> str:
-    if asked.account.simulated:
-        return "Costs nothing."
-    return f"A question costs about ${asked.estimate():.3f}."
-
-
-def available() -> str:
-    """Which AI systems can be asked, as a sentence."""
-    slugs: Sequence[str] = list(systems.configured())
-    if not slugs:
-        return "None is available: no key is set, and no simulator runs (bin/demo starts one)."
-    return f"Available: {', '.join(slugs)}."

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from django import forms
 from django.core.exceptions import ValidationError
+from django.utils.translation import gettext as _
 
 from capture.models.brands import NAME_LENGTH
 from capture.models.fields import UNSTORABLE
@@ -16,8 +18,7 @@ class StorableField(forms.CharField):
 
     def to_python(self, value: Any) -> Any:
         text = super().to_python(value)
-        if text and UNSTORABLE.search(text):
-            raise ValidationError("There is a character in it that is no text (such as NUL). Please remove it.")
+        check_storable(text or "")
         return text
 
 
@@ -36,33 +37,48 @@ class LinesField(StorableField):
     widget = forms.Textarea
 
     def to_python(self, value: Any) -> Any:
-        text = super().to_python(value) or ""
-        return [line.strip() for line in text.splitlines() if line.strip()]
+        return lines_of(super().to_python(value) or "")
 
 
-class CodeField(StorableField):
-    """A code of two letters, or nothing."""
+class CodeField(forms.ChoiceField):
+    """One of a list of codes, or nothing; case does not count.
 
-    def to_python(self, value: Any) -> Any:
-        code = super().to_python(value) or ""
-        if code and not (len(code) == 2 and code.isascii() and code.isalpha()):
-            raise ValidationError(
-                f"Two letters, please, such as {self.widget.attrs['placeholder']}; or leave it empty."
-            )
-        return code
+    Arguments:
+        names: gives what there is, by code.
+        fold: brings a code into the case in which the list has it.
+    """
+
+    def __init__(self, names: Callable[[], Mapping[str, str]], fold: Callable[[str], str], **kwargs: Any) -> None:
+        self._fold = fold
+        super().__init__(choices=lambda: [("", _("Any")), *names().items()], required=False, **kwargs)
+
+    def to_python(self, value: Any) -> str:
+        check_storable(str(value or ""))
+        return shortened(str(self.prepare_value(super().to_python(value))))
+
+    def prepare_value(self, value: Any) -> Any:
+        """The code as the list has it, so that it is the one that is shown as chosen."""
+        return self._fold(value.strip()) if isinstance(value, str) else value
 
 
-def code_widget(example: str, choices_id: str) -> forms.TextInput:
-    """An input for a code, with suggestions."""
-    return forms.TextInput(attrs={"placeholder": example, "list": choices_id, "maxlength": 2, "autocapitalize": "none"})
+def lines_of(text: str) -> list[str]:
+    """The lines of a text that have anything on them."""
+    return [line.strip() for line in text.splitlines() if line.strip()]
+
+
+def check_storable(text: str) -> None:
+    """Refuse what PostgreSQL cannot store."""
+    if UNSTORABLE.search(text):
+        raise ValidationError(_("There is a character in it that is no text (such as NUL). Please remove it."))
 
 
 def check_name(name: str) -> None:
     """Refuse what cannot be looked for in an answer."""
     if not any(character.isalpha() for character in name):
-        raise ValidationError(f"“{shortened(name)}” has no letters; a name needs at least one.")
+        raise ValidationError(_("“%(name)s” has no letters; a name needs at least one.") % {"name": shortened(name)})
     if len(name) > NAME_LENGTH:
-        raise ValidationError(f"“{shortened(name)}” has {len(name):,} characters; a name has at most {NAME_LENGTH}.")
+        told = {"name": shortened(name), "length": f"{len(name):,}", "most": NAME_LENGTH}
+        raise ValidationError(_("“%(name)s” has %(length)s characters; a name has at most %(most)s.") % told)
 
 
 def shortened(text: str) -> str:

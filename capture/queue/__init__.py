@@ -28,7 +28,9 @@ finds its own result there and has succeeded.
 Lock order: team, lane, worker, check, job, attempt, capture; ids sorted.
 """
 
+from capture.queue.again import requeue_places
 from capture.queue.claims import claim, release, release_strays
+from capture.queue.deletion import StillOpenError, delete_check
 from capture.queue.entry import enqueue, promote_due
 from capture.queue.forsaken import take_back
 from capture.queue.held import ask_again, complete, fail, put_back, start, wait
@@ -36,10 +38,12 @@ from capture.queue.outlook import look
 from capture.queue.people import cancel, requeue
 
 __all__ = [
+    "StillOpenError",
     "ask_again",
     "cancel",
     "claim",
     "complete",
+    "delete_check",
     "enqueue",
     "fail",
     "look",
@@ -48,6 +52,7 @@ __all__ = [
     "release",
     "release_strays",
     "requeue",
+    "requeue_places",
     "start",
     "take_back",
     "wait",

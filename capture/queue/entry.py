@@ -23,12 +23,18 @@ log = logging.getLogger("capture.queue")
 
 
 def enqueue(
-    order: Order, team: Team, user: AbstractBaseUser | AnonymousUser, estimates: Mapping[str, Decimal]
+    order: Order,
+    team: Team,
+    user: AbstractBaseUser | AnonymousUser,
+    estimates: Mapping[str, Decimal],
+    *,
+    repeats: Check | None = None,
 ) -> tuple[Check, bool]:
     """Write a check with all its jobs, or find the one that the same order made before.
 
     Arguments:
         estimates: US dollars for one question, by provider.
+        repeats: a check of the team that is asked anew; what was frozen in it stays so, whatever its brand is now.
 
     Returns:
         The check, and whether it is new.
@@ -38,9 +44,9 @@ def enqueue(
     """
     with transaction.atomic():
         _refuse_over_budget(order, team, estimates)
-        brand = Brand.objects.remember(team, order.brand)
+        about = _frozen(repeats) if repeats else _remembered(order, team)
         check, created = Check.objects.get_or_create(
-            team=team, submit_token=order.submit_token, defaults=_check_fields(order, brand, user)
+            team=team, submit_token=order.submit_token, defaults=about | _check_fields(order, user)
         )
         if created:
             prompts = Prompt.objects.bulk_create(_prompts(order, check))
@@ -58,12 +64,22 @@ def _refuse_over_budget(order: Order, team: Team, estimates: Mapping[str, Decima
         budgets.require(team, systems.cost(len(order.prompts), order.providers, order.samples, estimates))
 
 
-def _check_fields(order: Order, brand: Brand, user: AbstractBaseUser | AnonymousUser) -> dict[str, Any]:
+def _remembered(order: Order, team: Team) -> dict[str, Any]:
+    """The brand of an order and all names as they are now."""
+    brand = Brand.objects.remember(team, order.brand)
     competitors = remember_competitors(brand, order.competitors)
+    names = {"brand": brand.as_asked(), "competitors": [competitor.as_asked() for competitor in competitors]}
+    return {"brand": brand, "names": names}
+
+
+def _frozen(check: Check) -> dict[str, Any]:
+    """The brand of a check and all names as they were when it was asked."""
+    return {"brand_id": check.brand_id, "names": check.names}
+
+
+def _check_fields(order: Order, user: AbstractBaseUser | AnonymousUser) -> dict[str, Any]:
     return {
-        "brand": brand,
         "created_by_id": user.pk,
-        "names": {"brand": brand.as_asked(), "competitors": [competitor.as_asked() for competitor in competitors]},
         "providers": list(order.providers),
         "samples": order.samples,
         "country": order.country,
@@ -93,17 +109,22 @@ def _jobs(
             for slug in order.providers:
                 if sample > systems.samples_of(slug, order.samples):
                     continue
-                lane = registry.by_slug[slug].lane
-                yield CaptureJob(
-                    team_id=check.team_id,
-                    of_check=check,
-                    prompt=prompt,
-                    provider=slug,
-                    lane=lane,
-                    turn=dealt.deal(check.team_id, lane),
-                    sample=sample,
-                    estimate=estimates[slug],
-                )
+                turn = dealt.deal(check.team_id, registry.by_slug[slug].lane)
+                yield new_job(check, prompt.pk, slug, sample, estimates[slug], turn)
+
+
+def new_job(check: Check, prompt: int, slug: str, sample: int, estimate: Decimal, turn: int) -> CaptureJob:
+    """A ticket that nobody has touched, to be written."""
+    return CaptureJob(
+        team_id=check.team_id,
+        of_check=check,
+        prompt_id=prompt,
+        provider=slug,
+        lane=registry.by_slug[slug].lane,
+        turn=turn,
+        sample=sample,
+        estimate=estimate,
+    )
 
 
 def promote_due() -> int:

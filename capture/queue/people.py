@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.db import transaction
@@ -20,16 +20,28 @@ from capture.turns import Turns
 def cancel(jobs: JobQuerySet) -> int:
     """Call off the jobs of a set for which nothing was sent yet; says how many. The others finish."""
     unasked = Q(status=Status.PENDING) | Q(status=Status.CLAIMED, remote_id__isnull=True)
-    count = 0
-    for job in _one_by_one(jobs.filter(unasked)):
-        with transaction.atomic():
-            off = CaptureJob.objects.filter(unasked, pk=job.pk).update(
-                status=Status.CANCELLED, run_after=None, finished_at=ClockTimestamp(), reason="cancelled", **NOBODY
-            )
-            if off:
-                ledger.keep_cancellation(job)
-        count += off
-    return count
+    chosen = list(jobs.filter(unasked).order_by("pk").values_list("pk", flat=True))
+    return sum(_cancel(unasked, chosen[start : start + AT_ONCE]) for start in range(0, len(chosen), AT_ONCE))
+
+
+def _cancel(unasked: Q, batch: Sequence[int]) -> int:
+    with transaction.atomic():
+        rows = CaptureJob.objects.select_for_update(of=("self",), no_key=True)
+        # Those of which a worker has made something since are no longer among them.
+        taken = list(rows.filter(unasked, pk__in=batch).order_by("pk"))
+        CaptureJob.objects.filter(pk__in=[job.pk for job in taken]).update(
+            status=Status.CANCELLED, run_after=None, finished_at=ClockTimestamp(), reason=ledger.CANCELLED, **NOBODY
+        )
+        ledger.keep_cancellations(taken)
+    return len(taken)
+
+
+def may_be_asked_again(jobs: JobQuerySet) -> JobQuerySet:
+    """The jobs of a set that are final and have no answer."""
+    answered = Capture.objects.answered().filter(
+        prompt=OuterRef("prompt"), provider=OuterRef("provider"), sample=OuterRef("sample")
+    )
+    return jobs.final().exclude(Exists(answered))
 
 
 def requeue(jobs: JobQuerySet) -> int:
@@ -37,10 +49,7 @@ def requeue(jobs: JobQuerySet) -> int:
 
     A job whose call is still live is looked after and not started anew.
     """
-    answered = Capture.objects.answered().filter(
-        prompt=OuterRef("prompt"), provider=OuterRef("provider"), sample=OuterRef("sample")
-    )
-    again = jobs.final().exclude(Exists(answered))
+    again = may_be_asked_again(jobs)
     afresh = {"attempts": 0, "unknowns": 0, "crashes": 0, "polls": 0, "finished_at": None, "reason": ""}
     to_poll = again.filter(remote_id__isnull=False).update(
         status=Status.WAITING, run_after=ClockTimestamp(), asked_at=ClockTimestamp(), **afresh
@@ -71,7 +80,3 @@ def _start_many(jobs: JobQuerySet, afresh: Mapping[str, Any]) -> int:
             for name, value in afresh.items():
                 setattr(job, name, value)
         return CaptureJob.objects.bulk_update(locked, ["turn", "status", *afresh])
-
-
-def _one_by_one(jobs: JobQuerySet) -> Iterable[CaptureJob]:
-    return jobs.select_related("of_check").order_by("pk").iterator(chunk_size=AT_ONCE)

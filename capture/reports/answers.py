@@ -4,10 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import islice
+from operator import attrgetter
 from urllib.parse import urlsplit
 
-from capture.models import Capture, Source
-from capture.reports.board import Board, Cell, by_place
+from django.db.models import QuerySet
+from django.urls import reverse
+
+from capture import formatting
+from capture.models import Capture, Check, Source
+from capture.reports.board import Board, board_of, by_place
+from capture.reports.cells import Cell
+
+# Answers that are read at once, where a whole check's would be too many to keep.
+AT_ONCE = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,40 +26,136 @@ class Link:
     """A source as it is shown.
 
     Arguments:
-        href: empty where the address is none that a browser should be sent to.
+        url: as it is kept.
+        href: the same; empty where the address is none that a browser should be sent to.
     """
 
     number: int
+    url: str
     href: str
     domain: str
     title: str
     cited: bool
 
+    @property
+    def words(self) -> str:
+        """What it is, in one line."""
+        return " – ".join(dict.fromkeys(part for part in (self.domain, self.title) if part))
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(frozen=True)
 class Answer:
-    """What came of a place, with its sources."""
+    """What came of a place, with its sources.
 
+    Arguments:
+        capture: None while nothing has come of it, or where it was taken out of the queue before.
+    """
+
+    check: Check
     cell: Cell
-    capture: Capture
-    links: tuple[Link, ...]
+    capture: Capture | None
+    sources: tuple[Source, ...] = ()
+    before: Cell | None = None
+    after: Cell | None = None
+
+    @property
+    def url(self) -> str:
+        """The path of its own page; the same for good."""
+        return answer_url(self.check, self.cell)
+
+    @property
+    def before_url(self) -> str:
+        return answer_url(self.check, self.before) if self.before else ""
+
+    @property
+    def after_url(self) -> str:
+        return answer_url(self.check, self.after) if self.after else ""
+
+    @property
+    def links(self) -> tuple[Link, ...]:
+        return tuple(_links(self.sources))
+
+    @property
+    def cited(self) -> list[Link]:
+        """The sources that places in the text rest on."""
+        return [link for link in self.links if link.cited]
+
+    @property
+    def listed(self) -> list[Link]:
+        """The sources that were only named beside it."""
+        return [link for link in self.links if not link.cited]
+
+    @cached_property
+    def shown(self) -> formatting.Shown:
+        """The text as it stands on a page, with references to the sources in place of the system's own marks."""
+        text = self.capture.text if self.capture else ""
+        citations = (formatting.Citation(source.position, source.spans) for source in self.sources)
+        links = {link.number: formatting.Link(f"#{self.anchor_of(link)}", link.words) for link in self.links}
+        return formatting.shown(formatting.with_references(text, citations), links)
+
+    def anchor_of(self, link: Link) -> str:
+        """The name of a source within the page."""
+        return f"source-{self.cell.anchor}-{link.number}"
+
+    @property
+    def plain(self) -> str:
+        """The text as it came, with the addresses of its sources."""
+        text = self.capture.text if self.capture else ""
+        sources = "".join(
+            f"[{source.position}] {source.title or source.domain} {source.url}\n" for source in self.sources
+        )
+        return f"{text}\n\n{sources}"
 
 
-def answers_on(shown: Board) -> list[Answer]:
-    """What has come of a check, in the order of its board. Two queries, whatever its size."""
-    captures = by_place(shown.check.captures.select_related("copy_of__of_check").prefetch_related("sources"))
-    found = []
-    for cell in shown.cells:
-        capture = captures.get((cell.prompt.pk, cell.system.slug, cell.sample))
-        if capture is not None and not cell.is_open:
-            found.append(Answer(cell, capture, tuple(_links(capture.sources.all()))))
-    return found
+def answer_url(check: Check, cell: Cell) -> str:
+    """The path of the page of a place."""
+    return reverse("capture:answer", args=[check.uuid, cell.prompt.position, cell.system.slug, cell.sample])
+
+
+def answer_at(check: Check, position: int, provider: str, sample: int) -> Answer | None:
+    """What came of one place of a check; None if the check has no such place. Five queries."""
+    cells = board_of(check).cells
+    here = next((index for index, cell in enumerate(cells) if _place(cell) == (position, provider, sample)), None)
+    if here is None:
+        return None
+    cell = cells[here]
+    capture = _with_sources(check).filter(prompt=cell.prompt, provider=provider, sample=sample).first()
+    after = cells[here + 1] if here + 1 < len(cells) else None
+    return _answer(check, cell, capture, before=cells[here - 1] if here else None, after=after)
+
+
+def answers_on(shown: Board) -> Iterator[Answer]:
+    """What has come of every place, in the order of the board; two queries for about `AT_ONCE` of them."""
+    rows = iter(shown.rows)
+    at_once = max(1, AT_ONCE * len(shown.rows) // (shown.total or 1))
+    while batch := list(islice(rows, at_once)):
+        captures = by_place(_with_sources(shown.check).filter(prompt__in=[row.prompt for row in batch]))
+        for cell in (cell for row in batch for group in row.groups for cell in group.cells):
+            yield _answer(shown.check, cell, captures.get((cell.prompt.pk, cell.system.slug, cell.sample)))
+
+
+def _with_sources(check: Check) -> QuerySet[Capture]:
+    return check.captures.select_related("copy_of__of_check", "copy_of__prompt").prefetch_related("sources")
+
+
+def _answer(
+    check: Check, cell: Cell, capture: Capture | None, *, before: Cell | None = None, after: Cell | None = None
+) -> Answer:
+    """What an earlier turn of a place left behind is not shown while it is asked again."""
+    if cell.is_open or capture is None:
+        return Answer(check, cell, None, before=before, after=after)
+    sources = tuple(sorted(capture.sources.all(), key=attrgetter("position")))
+    return Answer(check, cell, capture, sources, before, after)
+
+
+def _place(cell: Cell) -> tuple[int, str, int]:
+    return cell.prompt.position, cell.system.slug, cell.sample
 
 
 def _links(sources: Iterable[Source]) -> Iterator[Link]:
-    for source in sorted(sources, key=lambda source: source.position):
+    for source in sources:
         href = source.url if _is_web_address(source.url) else ""
-        yield Link(source.position, href, source.domain, source.title or source.url, source.cited)
+        yield Link(source.position, source.url, href, source.domain, source.title or source.url, source.cited)
 
 
 def _is_web_address(url: str) -> bool:

@@ -2,77 +2,41 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from enum import StrEnum
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import TypeVar
 
-from django.db.models import OuterRef, QuerySet, Subquery
+from django.db.models import F, OuterRef, QuerySet, Subquery
 
-from capture import reasons, systems
-from capture.models import Attempt, Capture, CaptureJob, Check, Outcome, Prompt, Status
+from capture import systems
+from capture.models import Attempt, Capture, CaptureJob, Check, Outcome, Prompt
+from capture.models.clock import StatementTimestamp
+from capture.reports.cells import Cell, State, cell_of
 from capture.reports.columns import System, system_of
+from capture.reports.glance import Glance
+from capture.reports.waiting import Wait, placed, waits_in
 
 Place = tuple[int, str, int]  # prompt, AI system, sample
 PlacedT = TypeVar("PlacedT", CaptureJob, Capture)
 
-
-class State(StrEnum):
-    """How a place of a check stands, as people read it; in the order in which totals are shown."""
-
-    ANSWERED = "answered"
-    REFUSED = "refused"
-    BLOCKED = "blocked"
-    EMPTY = "empty"
-    INCOMPLETE = "incomplete"
-    FAILED = "failed"
-    CANCELLED = "cancelled"
-    WORKING = "working"
-    ASKING = "asking"
-    WAITING = "waiting"
-
-    @property
-    def words(self) -> str:
-        return "working at the system" if self is State.WORKING else self.value
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Cell:
-    """One place of a check: a question, an AI system, a sample.
-
-    Arguments:
-        status: as a job has it; known without a job as well.
-        outcome: what came of it; None while it is open.
-        reason: the short name of why there is no answer, or of the last trouble while it is open.
-        version: changes with what came of it.
-    """
-
-    prompt: Prompt
-    system: System
-    sample: int
-    state: State
-    status: Status
-    outcome: Outcome | None = None
-    attempts: int = 0
-    simulated: bool = False
-    reason: str = ""
-    version: str = ""
-
-    @property
-    def anchor(self) -> str:
-        """The name of this place within its page."""
-        return f"{self.prompt.position}-{self.system.slug}-{self.sample}"
-
-    @property
-    def why(self) -> str:
-        return reasons.in_words(self.reason)
-
-    @property
-    def is_open(self) -> bool:
-        return self.outcome is None
+# What is read of each; answers are long.
+JOB = (
+    "of_check",
+    "prompt",
+    "provider",
+    "sample",
+    "lane",
+    "status",
+    "worker",
+    "remote_id",
+    "attempts",
+    "reason",
+    "run_after",
+    "asked_at",
+)
+CAPTURE = ("of_check", "prompt", "provider", "sample", "outcome", "reason", "attempts", "simulated", "answered_at")
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +71,7 @@ class Board:
     def total(self) -> int:
         return len(self.cells)
 
-    @property
+    @cached_property
     def open(self) -> int:
         return sum(cell.is_open for cell in self.cells)
 
@@ -135,96 +99,57 @@ class Board:
         counts = Counter(cell.state for cell in self.cells)
         return [(state, counts[state]) for state in State if counts[state]]
 
-    @property
-    def digest(self) -> str:
-        """Stays the same exactly as long as nothing that is shown has changed."""
-        shown = (
-            f"{cell.anchor} {cell.state} {cell.attempts} {cell.simulated} {cell.reason} {cell.version}"
-            for cell in self.cells
-        )
-        return hashlib.sha256("\n".join(shown).encode()).hexdigest()[:16]
 
+def board_of(check: Check, glance: Glance | None = None) -> Board:
+    """How a check stands now. Three queries, whatever its size.
 
-def board_of(check: Check) -> Board:
-    """How a check stands now. Three queries, whatever its size."""
+    Arguments:
+        glance: of just before; with it, open places say why they wait.
+    """
     columns = tuple(system_of(slug) for slug in check.providers)
     prompts = check.prompts.order_by("position")
     # Jobs before captures: one that ends in between is still shown as open, rather than as neither.
     jobs = by_place(_open_jobs(check))
     captures = by_place(_captures_without_text(check))
+    waits = _waits(jobs.values(), glance) if glance else {}
+    cells = _Cells(check, jobs, captures, waits)
     rows = tuple(
-        Row(prompt, tuple(Group(system, _samples(check, prompt, system, jobs, captures)) for system in columns))
-        for prompt in prompts
+        Row(prompt, tuple(Group(system, tuple(cells.of(prompt, system))) for system in columns)) for prompt in prompts
     )
     return Board(check, columns, rows)
-
-
-def _open_jobs(check: Check) -> QuerySet[CaptureJob]:
-    fields = ("prompt_id", "provider", "sample", "status", "remote_id", "attempts", "reason")
-    asked = Attempt.objects.filter(job=OuterRef("pk")).order_by("-number").values("simulated")[:1]
-    return CaptureJob.objects.open().filter(of_check=check).only(*fields).annotate(asked_at_simulator=Subquery(asked))
-
-
-def _captures_without_text(check: Check) -> QuerySet[Capture]:
-    return check.captures.defer("text", "detail")
 
 
 def by_place(rows: Iterable[PlacedT]) -> dict[Place, PlacedT]:
     return {(row.prompt_id, row.provider, row.sample): row for row in rows}
 
 
-def _samples(
-    check: Check,
-    prompt: Prompt,
-    system: System,
-    jobs: Mapping[Place, CaptureJob],
-    captures: Mapping[Place, Capture],
-) -> tuple[Cell, ...]:
-    samples = range(1, systems.samples_of(system.slug, check.samples) + 1)
-    places = [(prompt.pk, system.slug, sample) for sample in samples]
-    return tuple(_cell(prompt, system, place[2], jobs.get(place), captures.get(place)) for place in places)
+@dataclass(frozen=True, slots=True)
+class _Cells:
+    """What was read of a check, to be dealt to its places."""
+
+    check: Check
+    jobs: Mapping[Place, CaptureJob]
+    captures: Mapping[Place, Capture]
+    waits: Mapping[int, Wait]
+
+    def of(self, prompt: Prompt, system: System) -> Iterator[Cell]:
+        for sample in range(1, systems.samples_of(system.slug, self.check.samples) + 1):
+            place = (prompt.pk, system.slug, sample)
+            job = self.jobs.get(place)
+            wait = self.waits.get(job.pk) if job else None
+            yield cell_of(prompt, system, sample, job, self.captures.get(place), wait)
 
 
-def _cell(prompt: Prompt, system: System, sample: int, job: CaptureJob | None, capture: Capture | None) -> Cell:
-    """An open job wins over what an earlier turn of the same place left behind."""
-    if job is not None:
-        found = _of_job(job, system)
-    elif capture is not None:
-        found = _of_capture(capture)
-    else:
-        gone = Outcome.CANCELLED
-        found = {"state": State.CANCELLED, "status": Status.CANCELLED, "outcome": gone, "reason": "removed"}
-    return Cell(prompt=prompt, system=system, sample=sample, **found)
+def _open_jobs(check: Check) -> QuerySet[CaptureJob]:
+    asked = Attempt.objects.filter(job=OuterRef("pk")).order_by("-number").values("simulated")[:1]
+    jobs = CaptureJob.objects.open().filter(of_check=check).only(*JOB)
+    return jobs.annotate(asked_at_simulator=Subquery(asked), asked_ago=StatementTimestamp() - F("asked_at"))
 
 
-def _of_job(job: CaptureJob, system: System) -> dict[str, Any]:
-    asked_at_simulator: bool | None = getattr(job, "asked_at_simulator", None)
-    return {
-        "state": _state_of(job),
-        "status": Status(job.status),
-        "attempts": job.attempts,
-        # Where it was asked; before that, where it would be asked now.
-        "simulated": system.simulated if asked_at_simulator is None else asked_at_simulator,
-        "reason": job.reason,
-    }
+def _captures_without_text(check: Check) -> QuerySet[Capture]:
+    return check.captures.only(*CAPTURE)
 
 
-def _state_of(job: CaptureJob) -> State:
-    if job.status == Status.PENDING:
-        return State.WAITING
-    # With an id it is in the system's hands, also while somebody looks after it.
-    return State.WORKING if job.remote_id else State.ASKING
-
-
-def _of_capture(capture: Capture) -> dict[str, Any]:
-    outcome = Outcome(capture.outcome)
-    unanswered = {Outcome.FAILED: Status.FAILED, Outcome.CANCELLED: Status.CANCELLED}
-    return {
-        "state": State(outcome.value),
-        "status": unanswered.get(outcome, Status.DONE),
-        "outcome": outcome,
-        "attempts": capture.attempts,
-        "simulated": capture.simulated,
-        "reason": capture.reason,
-        "version": f"{capture.pk}-{capture.answered_at.timestamp():.0f}",
-    }
+def _waits(jobs: Iterable[CaptureJob], glance: Glance) -> dict[int, Wait]:
+    waits = waits_in(jobs, glance.lanes, glance.alive)
+    return waits | placed(waits, glance.ahead)

@@ -8,7 +8,8 @@ from typing import Any
 from django.urls import reverse
 
 from capture.models import Check, Status, Worker
-from capture.reports.board import Board, Cell, board_of
+from capture.reports.board import Board, board_of
+from capture.reports.cells import Cell
 from capture.reports.columns import System
 
 

@@ -47,6 +47,9 @@ class WaitKind(StrEnum):
     LOOKED_AFTER = "looked_after"
 
 
+# What holds all new jobs of a system back, for longer than their turn.
+OF_ALL = frozenset({WaitKind.NO_WORKER, WaitKind.NOT_ASKED, WaitKind.OFF, WaitKind.PAUSED, WaitKind.COOLING})
+
 # Whole phrases, so that they can be translated.
 WORDS = {
     WaitKind.NO_WORKER: "no worker is alive",
@@ -89,6 +92,11 @@ class Wait:
     spacing: float = 0
 
     @property
+    def in_line(self) -> bool:
+        """Whether nothing holds it but others that go before it."""
+        return self.ahead is not None
+
+    @property
     def words(self) -> str:
         """In plain English; times are of the active time zone."""
         return WORDS[self.kind].format(
@@ -119,11 +127,25 @@ def waits_of(jobs: Iterable[CaptureJob]) -> dict[int, Wait]:
     still = [job for job in jobs if job.status in OPEN]
     if not still:
         return {}
-    lanes, alive = standings(), _alive()
-    waits = {job.pk: _wait_of(job, lanes.get(job.lane), alive) for job in still}
-    in_line = [(job.pk, job.lane) for job in still if waits[job.pk].ahead is not None]
-    placed = {number: replace(waits[number], ahead=ahead) for number, ahead in places.places_of(in_line).items()}
-    return waits | placed
+    waits = waits_in(still, standings(), alive_workers())
+    return waits | placed(waits, places.places_of([(job.pk, job.lane) for job in still if waits[job.pk].in_line]))
+
+
+def waits_in(jobs: Iterable[CaptureJob], lanes: Mapping[str, Standing], alive: Alive) -> dict[int, Wait]:
+    """The same for open jobs, of what was read already: nobody is ahead of any yet."""
+    return {job.pk: _wait_of(job, lanes.get(job.lane), alive) for job in jobs}
+
+
+def placed(waits: Mapping[int, Wait], ahead: Mapping[int, int]) -> dict[int, Wait]:
+    """Those that stand in line, each with how many are ahead of it."""
+    return {number: replace(wait, ahead=ahead.get(number, 0)) for number, wait in waits.items() if wait.in_line}
+
+
+def obstacles(slugs: Iterable[str], lanes: Mapping[str, Standing], alive: Alive) -> dict[str, Wait]:
+    """What would hold a new job of these systems back for longer than its turn, by system."""
+    new = (CaptureJob(provider=slug, lane=registry.by_slug[slug].lane) for slug in slugs)
+    waits = {job.provider: _wait_of(job, lanes.get(job.lane), alive) for job in new}
+    return {slug: wait for slug, wait in waits.items() if wait.kind in OF_ALL}
 
 
 def digest_of(waits: Mapping[int, Wait]) -> str:
@@ -137,7 +159,8 @@ def digest_of(waits: Mapping[int, Wait]) -> str:
 Alive = Mapping[UUID, Collection[str]]  # the systems that each worker asks
 
 
-def _alive() -> Alive:
+def alive_workers() -> Alive:
+    """The workers that are alive, in one query."""
     return dict(Worker.objects.alive().values_list("pk", "providers"))
 
 

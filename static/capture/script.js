@@ -14,6 +14,86 @@ document.addEventListener("submit", (event) => {
   setTimeout(() => delete form.dataset.sent, SENDING);
 });
 
+/* Where htmx asks, the page says that there was no answer, and of itself that there is one again. */
+const TROUBLES = { 401: "login", 403: "old", 404: "gone" };
+document.addEventListener("htmx:afterRequest", ({ detail: { xhr } }) => {
+  const trouble = xhr.status >= 200 && xhr.status < 300 ? "" : (TROUBLES[xhr.status] ?? "lost");
+  for (const words of document.querySelectorAll("[data-trouble]")) words.hidden = words.dataset.trouble !== trouble;
+});
+
+/* The page of a check that goes on asks every two seconds. Fewer questions are let through when nothing changes, when
+   nobody looks, and none while updates are paused. */
+const pace = { quick: 2000, slow: 10_000, hidden: 60_000, gap: 2000, next: 0, paused: false }; // milliseconds
+const polls = (event) => event.detail.requestConfig.elt.id === "progress";
+document.addEventListener("htmx:beforeRequest", (event) => {
+  if (polls(event) && (pace.paused || performance.now() < pace.next)) event.preventDefault();
+});
+document.addEventListener("htmx:afterRequest", (event) => {
+  if (!polls(event)) return;
+  pace.gap = event.detail.xhr.status === 200 ? pace.quick : Math.min(pace.gap * 1.5, pace.slow);
+  pace.next = performance.now() + (document.hidden ? pace.hidden : pace.gap) - 100;
+});
+document.addEventListener("visibilitychange", () => {
+  if (!document.hidden) pace.next = 0;
+});
+features.push((root) => {
+  const button = root.querySelector("#pause");
+  if (!button) return;
+  button.hidden = false;
+  button.addEventListener("click", () => {
+    pace.paused = !pace.paused;
+    pace.next = 0;
+    button.setAttribute("aria-pressed", pace.paused);
+  });
+});
+
+/* Its status region is read aloud, so it changes once in ten seconds at most. */
+const speech = { quiet: 10_000, last: performance.now(), timer: 0 };
+const speak = (words) => {
+  document.getElementById("spoken").textContent = words;
+  speech.last = performance.now();
+};
+features.push((root) => {
+  if (root.id !== "progress") return;
+  clearTimeout(speech.timer);
+  speech.timer = setTimeout(speak, speech.last + speech.quiet - performance.now(), root.dataset.spoken);
+});
+
+/* Seconds are counted on here. */
+setInterval(() => {
+  if (pace.paused || document.hidden) return;
+  for (const words of document.querySelectorAll("[data-seconds]")) {
+    words.began ??= performance.now() - words.dataset.seconds * 1000;
+    const seconds = Math.floor((performance.now() - words.began) / 1000);
+    words.textContent = seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min`;
+  }
+}, 1000);
+
+/* An answer is copied with the addresses that it cites. Where the browser does not let us, it is selected. */
+features.push((root) => {
+  for (const button of root.querySelectorAll("[data-copy]")) {
+    button.hidden = false;
+    button.addEventListener("click", () => copy(button));
+  }
+});
+async function copy(button) {
+  const [text, sources] = button.dataset.copy.split(" ").map((id) => document.getElementById(id));
+  const cited = [...(sources?.children ?? [])].map((source) => `[${source.value}] ${source.querySelector("a")?.href}`);
+  const told = button.nextElementSibling;
+  try {
+    await navigator.clipboard.writeText([text.innerText, ...cited].join("\n"));
+    told.textContent = button.dataset.copied;
+  } catch {
+    getSelection().selectAllChildren(text);
+    told.textContent = button.dataset.selected;
+  }
+}
+
+/* A link whose page htmx could not put into this one, such as after a session has ended, is followed as a link. */
+document.addEventListener("htmx:responseError", (event) => {
+  if (event.detail.elt.matches("a[href]")) location.assign(event.detail.elt.href);
+});
+
 /* Last of all, so that every feature is there. */
 const enhance = (root) => features.forEach((feature) => feature(root));
 enhance(document);

@@ -1,0 +1,74 @@
+"""By a person: places of a check without an answer are asked once more, also where their tickets are gone."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Collection, Mapping
+from decimal import Decimal
+
+from django.db import transaction
+
+from capture import budgets, systems, turns
+from capture.models import Capture, CaptureJob, Check
+from capture.notifications import notify
+from capture.providers import registry
+from capture.queue.entry import new_job
+from capture.queue.moves import AT_ONCE
+from capture.queue.people import may_be_asked_again, requeue
+from capture.turns import Turns
+
+log = logging.getLogger("capture.queue")
+
+Place = tuple[int, str, int]
+PLACE = ("prompt_id", "provider", "sample")
+
+
+def requeue_places(check: Check, places: Collection[Place], estimates: Mapping[str, Decimal]) -> int:
+    """Ask places of a check again that have no answer and are not open; says how many.
+
+    A ticket that cleanup has taken is made anew, with attempts afresh. Called twice, it does nothing the second time.
+
+    Arguments:
+        estimates: US dollars for one question, by the systems that can be asked; other systems' places are left out.
+
+    Raises:
+        Check.DoesNotExist: it was deleted meanwhile.
+        OverBudgetError: it would cost more than the team has left; nothing is asked.
+    """
+    wanted = {place for place in places if place[1] in estimates}
+    with transaction.atomic():
+        turns.lock([check.team_id])
+        # Of two at once the second waits here, and finds what the first has made; a deletion waits, too.
+        Check.objects.select_for_update(no_key=True).get(pk=check.pk)
+        tickets = _tickets(check)
+        again = may_be_asked_again(
+            CaptureJob.objects.filter(pk__in=[tickets[place] for place in wanted & tickets.keys()])
+        )
+        answered = set(Capture.objects.answered().filter(of_check=check).values_list(*PLACE))
+        gone = sorted(wanted - tickets.keys() - answered)
+        budgets.require(check.team, budgets.expected(again) + _cost(gone, estimates), "Asking again")
+        asked = requeue(again) + _make_anew(check, gone, estimates)
+    log.info("check %s: asked again: %s jobs, %s of them made anew", check.uuid, asked, len(gone))
+    return asked
+
+
+def _tickets(check: Check) -> dict[Place, int]:
+    found = CaptureJob.objects.filter(of_check=check).values_list("pk", *PLACE)
+    return {(prompt, slug, sample): job for job, prompt, slug, sample in found}
+
+
+def _cost(places: Collection[Place], estimates: Mapping[str, Decimal]) -> Decimal:
+    free = systems.simulated()
+    return sum((estimates[slug] for _, slug, _ in places if slug not in free), Decimal(0))
+
+
+def _make_anew(check: Check, places: Collection[Place], estimates: Mapping[str, Decimal]) -> int:
+    dealt = Turns()
+    jobs = [
+        new_job(check, prompt, slug, sample, estimates[slug], dealt.deal(check.team_id, registry.by_slug[slug].lane))
+        for prompt, slug, sample in places
+    ]
+    CaptureJob.objects.bulk_create(jobs, batch_size=AT_ONCE)
+    if jobs:
+        notify()
+    return len(jobs)

@@ -1,0 +1,35 @@
+"""By a person: a check that is over goes for good, with its jobs and captures. Its charges stay."""
+
+from __future__ import annotations
+
+import logging
+
+from django.db import transaction
+
+from capture.models import CaptureJob, Check
+from capture.models.jobs import OPEN
+
+log = logging.getLogger("capture.queue")
+
+
+class StillOpenError(Exception):
+    """A check is not deleted while a job of it is open: its answer may be paid for, and would have no place."""
+
+
+def delete_check(check: Check) -> None:
+    """Delete a check with everything that came of it, but what it cost.
+
+    An attempt of which nobody knows whether it was charged stays counted at its estimate.
+
+    Raises:
+        StillOpenError: a job of it is open; nothing is deleted.
+        Check.DoesNotExist: it was deleted before.
+    """
+    with transaction.atomic():
+        # Held against whoever asks places of it again; answers that come late are held up by the locks of their jobs.
+        locked = Check.objects.select_for_update(no_key=True).get(pk=check.pk)
+        statuses = CaptureJob.objects.filter(of_check=locked).order_by("pk").select_for_update().values_list("status")
+        if any(status in OPEN for (status,) in statuses):
+            raise StillOpenError
+        locked.delete()
+    log.info("check %s: deleted", check.uuid)

@@ -1,0 +1,172 @@
+"""One glance at a check: all that decides what its page shows, in one statement, and so of one moment.
+
+A page that is open asks every few seconds whether anything has changed, and mostly nothing has. So all that could
+change a word of it is put into one short *stamp* by the database, and only another stamp is worth reading the rest.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, tzinfo
+from types import SimpleNamespace
+from typing import Any
+from uuid import UUID
+
+from capture.lanes import PARKED_AFTER
+from capture.models import Check, Team
+from capture.models.workers import LEASE
+from capture.reports import places
+from capture.reports.standings import Standing, standing_of
+from capture.reports.waiting import Alive
+
+# How many are ahead is told in steps, each from its number up to the next, or hundreds of places of a page would change
+# with each job that is claimed.
+STEPS = (0, 1, 2, 3, 5, 10, 20, 50, 100, 200, 500, places.MOST)
+
+# A lane with nearly all its places taken counts as full: it is refilled within a second, and would flicker.
+BUSY = 0.9
+
+# The order of claims is that of `places.PLACES`; what is open, that of the partial index `job_open`.
+GLANCE = """
+WITH
+chosen AS (
+    SELECT capture_check.*, capture_team.time_zone
+    FROM capture_check JOIN capture_team ON capture_team.id = capture_check.team_id
+    WHERE uuid = %(uuid)s AND team_id = (
+        SELECT team_id FROM capture_membership WHERE user_id = %(user)s ORDER BY id LIMIT 1
+    )
+),
+alive AS (
+    SELECT id, providers
+    FROM capture_worker
+    WHERE stopped_at IS NULL AND lost_at IS NULL AND beat_at >= statement_timestamp() - %(lease)s
+),
+open AS (
+    SELECT job.*, job.status = 'pending' AND job.run_after IS NULL AS in_line
+    FROM chosen JOIN capture_capturejob job ON job.of_check_id = chosen.id
+    WHERE job.status IN ('pending', 'claimed', 'running', 'waiting')
+),
+lanes AS (
+    SELECT lane.*, coalesce(lane.cooling_until > statement_timestamp(), false) AS cools, (
+        SELECT count(*)
+        FROM capture_capturejob job
+        WHERE job.lane = lane.name AND job.status IN ('claimed', 'running', 'waiting')
+            AND NOT (job.status = 'waiting' AND job.asked_at < statement_timestamp() - %(parked)s)
+    ) AS in_flight
+    FROM capture_lane lane
+    WHERE lane.name IN (SELECT lane FROM open)
+),
+line AS (
+    SELECT open.id, coalesce(front.ahead, %(most)s) AS ahead
+    FROM open LEFT JOIN (
+        SELECT first.id, row_number() OVER (PARTITION BY first.lane ORDER BY first.turn, first.id) - 1 AS ahead
+        FROM (SELECT DISTINCT lane FROM open WHERE in_line) wanted CROSS JOIN LATERAL (
+            SELECT job.id, job.turn, job.lane
+            FROM capture_capturejob job
+            WHERE job.status = 'pending' AND job.run_after IS NULL AND job.lane = wanted.lane
+            ORDER BY job.turn, job.id
+            LIMIT %(most)s
+        ) first
+    ) front ON front.id = open.id
+    WHERE open.in_line
+)
+SELECT chosen.*,
+    statement_timestamp() AS now,
+    (SELECT json_agg(lanes) FROM lanes)::text AS lanes,
+    (SELECT json_object_agg(id, providers) FROM alive)::text AS workers,
+    (SELECT json_object_agg(id, ahead) FROM line)::text AS line,
+    md5(concat_ws('|',
+        (
+            SELECT string_agg(concat_ws(' ',
+                open.id, open.status = 'pending', open.remote_id IS NULL, open.attempts, open.reason, open.asked_at,
+                CASE WHEN open.status = 'pending' THEN open.run_after END,
+                open.worker IS NULL OR EXISTS (SELECT FROM alive WHERE alive.id = open.worker),
+                open.status = 'waiting' AND open.run_after <= statement_timestamp() AND lanes.cools,
+                width_bucket(line.ahead, %(steps)s::bigint[])
+            ), ';' ORDER BY open.id)
+            FROM open LEFT JOIN lanes ON lanes.name = open.lane LEFT JOIN line ON line.id = open.id
+        ),
+        (
+            SELECT string_agg(concat_ws(' ', id, outcome, answered_at), ';' ORDER BY id)
+            FROM capture_capture
+            WHERE of_check_id = chosen.id
+        ),
+        (
+            SELECT string_agg(concat_ws(' ',
+                name, enabled, paused, "limit", in_flight >= "limit" * %(busy)s::float,
+                CASE WHEN cools THEN cooling_until END, cooling_reason
+            ), ';' ORDER BY name)
+            FROM lanes
+        ),
+        (SELECT string_agg(DISTINCT asked, ' ') FROM alive, unnest(providers) asked WHERE EXISTS (SELECT FROM open))
+    )) AS stamp
+FROM chosen
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Glance:
+    """A check at one moment.
+
+    Arguments:
+        stamp: stays the same as long as nothing changes that the page shows.
+        zone: in which the team reads times.
+        now: the moment, by the database's clock.
+        lanes: those in which it has open jobs.
+        alive: the workers that are.
+        ahead: how many jobs go before each of its jobs that stand in line; `places.MOST` means at least so many.
+    """
+
+    check: Check
+    stamp: str
+    zone: tzinfo
+    now: datetime
+    lanes: Mapping[str, Standing]
+    alive: Alive
+    ahead: Mapping[int, int]
+
+
+def glance_at(user: Any, uuid: UUID) -> Glance | None:
+    """How a check of the user's team stands, in one query; None if the team has none of that name."""
+    asked = {
+        "uuid": uuid,
+        "user": user.pk,
+        "lease": LEASE,
+        "parked": PARKED_AFTER,
+        "most": places.MOST,
+        "steps": list(STEPS),
+        "busy": BUSY,
+    }
+    for row in Check.objects.raw(GLANCE, asked):
+        return _read(row)
+    return None
+
+
+def is_busy(lane: Standing) -> bool:
+    """Whether a lane's places are as good as taken."""
+    return lane.in_flight >= lane.limit * BUSY
+
+
+def _read(row: Any) -> Glance:
+    now: datetime = row.now
+    lanes = [standing_of(SimpleNamespace(**_with_times(lane), now=now)) for lane in json.loads(row.lanes or "[]")]
+    return Glance(
+        check=row,
+        stamp=row.stamp,
+        zone=Team(time_zone=row.time_zone).zone,
+        now=now,
+        lanes={lane.name: lane for lane in lanes},
+        alive={UUID(worker): asked for worker, asked in json.loads(row.workers or "{}").items()},
+        ahead={int(job): ahead for job, ahead in json.loads(row.line or "{}").items()},
+    )
+
+
+def _with_times(lane: dict[str, Any]) -> dict[str, Any]:
+    """JSON has no times; it has them as text."""
+    times = {
+        name: lane[name] and datetime.fromisoformat(lane[name])
+        for name in ("last_start_at", "cooling_since", "cooling_until")
+    }
+    return lane | times

@@ -1,0 +1,324 @@
+"""The page of a check while it goes on: what it shows, and what an open page is sent."""
+
+from __future__ import annotations
+
+import re
+from datetime import timedelta
+from html import unescape
+
+import pytest
+from django.core.cache import cache
+from django.test import Client
+from django.utils import timezone
+
+from capture import heartbeat, lanes, queue, reports
+from capture.models import CaptureJob, Lane, Team, Worker
+from capture.providers import registry
+from capture.providers.replies import Refused
+from tests.factories import (
+    ACCOUNT,
+    PATIENCE,
+    WORKER,
+    answer,
+    claim,
+    complete_one,
+    make_check,
+    make_job,
+    make_user,
+    start_one,
+)
+from tests.test_views import Tags
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("simulated")]
+
+HTMX = {"HX-Request": "true"}
+
+
+@pytest.fixture(autouse=True)
+def _nothing_measured_yet():
+    cache.clear()
+
+
+@pytest.fixture
+def user():
+    lanes.make_missing()
+    heartbeat.register(WORKER, list(registry.by_slug), 8)
+    return make_user("ada")
+
+
+@pytest.fixture
+def ada(client: Client, user) -> Client:
+    client.force_login(user)
+    return client
+
+
+@pytest.fixture
+def page(ada):
+    """Gets a check's page as Ada."""
+
+    def get(check) -> str:
+        response = ada.get(reports.check_url(check))
+        assert response.status_code == 200
+        return response.content.decode()
+
+    return get
+
+
+@pytest.fixture
+def poll(ada):
+    """Asks what is new, as a page that shows this does."""
+
+    def get(check, html: str, *, status: int = 200) -> str:
+        response = ada.get(reports.check_url(check), headers={**HTMX, "Shown": shown_on(html)})
+        assert response.status_code == status
+        return response.content.decode()
+
+    return get
+
+
+def progress_on(html: str) -> dict[str, str]:
+    (progress,) = [tag for tag in Tags(html).of("section") if tag.get("id") == "progress"]
+    return {name: (value or "").strip() for name, value in progress.items()}
+
+
+def title_of(html: str) -> str:
+    (title,) = re.findall(r"<title>(.*?)</title>", html, re.DOTALL)
+    return unescape(title.strip())
+
+
+def shown_on(html: str) -> str:
+    """What a page says that it shows."""
+    (shown,) = re.findall(r'^{"Shown": "(.*)"}$', progress_on(html)["hx-headers"])
+    return str(shown)
+
+
+def cells_in(html: str) -> dict[str, str]:
+    """The words of each cell, by its place."""
+    found = re.findall(r'<div class="cell" id="cell-([^"]+)"[^>]*>(.*?)</div>', html, re.DOTALL)
+    return {place: " ".join(re.sub(r"<[^>]+>", " ", inner).split()) for place, inner in found}
+
+
+class TestCells:
+    def test_each_says_how_it_stands(self, page, user):
+        check = make_check(user, prompts=("One?", "Two?", "Three?", "Four?"))
+        first, second, third = claim(seats=3)
+        for ticket in (first, second, third):
+            queue.start(ticket, WORKER, ACCOUNT, PATIENCE)
+        queue.complete(first, answer())
+        queue.complete(second, Refused("No."))
+        queue.wait(third, "resp_1", after=5)
+
+        cells = cells_in(page(check))
+
+        assert cells == {
+            "1-chatgpt-1": "answered simulated",
+            "2-chatgpt-1": "refused simulated",
+            "3-chatgpt-1": "working at the system for 0 s",
+            "4-chatgpt-1": "waiting next in line",
+        }
+
+    def test_a_call_under_way_says_for_how_long(self, page, user):
+        job = make_job(user=user)
+        start_one(job)
+        CaptureJob.objects.update(asked_at=timezone.now() - timedelta(seconds=12.5))
+
+        html = page(job.of_check)
+
+        assert re.search(r'asking for <span class="since" data-seconds="12">12 s</span>', html)
+
+    def test_several_samples_stand_side_by_side(self, page, user):
+        check = make_check(user, samples=3)
+
+        html = page(check)
+
+        (group,) = re.findall(r'<div class="samples">(.*?)</td>', html, re.DOTALL)
+        assert list(cells_in(group)) == ["1-chatgpt-1", "1-chatgpt-2", "1-chatgpt-3"]
+
+    def test_why_it_waits_is_said_in_each_cell_and_once_above(self, page, user):
+        Lane.objects.filter(name="openai").update(paused=True)
+        check = make_check(user, prompts=("One?", "Two?"), providers=("chatgpt", "perplexity"))
+
+        html = page(check)
+
+        assert cells_in(html)["1-chatgpt-1"] == cells_in(html)["2-chatgpt-1"] == "waiting paused by staff"
+        assert re.findall(r'<p class="hold">(.*?)</p>', html) == ["ChatGPT: paused by staff."]
+
+    def test_nobody_at_work_is_said_once_for_all_systems(self, page, user):
+        Worker.objects.all().delete()
+        check = make_check(user, providers=("chatgpt", "perplexity"))
+
+        assert re.findall(r'<p class="hold">(.*?)</p>', page(check)) == ["ChatGPT, Perplexity: no worker is alive."]
+
+    def test_a_link_leads_from_a_cell_to_what_came_of_it(self, page, user):
+        job = make_job(user=user)
+        complete_one(job)
+
+        (link,) = [tag for tag in Tags(page(job.of_check)).of("a") if tag.get("id") == "open-1-chatgpt-1"]
+
+        assert link["href"] == "answers/1/chatgpt/1/"
+
+
+class TestPage:
+    def test_an_unfinished_check_asks_what_is_new_and_can_be_reloaded(self, page, user):
+        check = make_check(user)
+
+        html = page(check)
+
+        progress = progress_on(html)
+        assert progress["hx-get"] == reports.check_url(check)
+        assert progress["hx-trigger"] == "every 2s"
+        assert f'<a href="{reports.check_url(check)}">Reload</a>' in html
+        assert title_of(html) == "0 of 1 · Northwind · AI Control"
+        assert "http-equiv" not in html  # no reload by itself: it could not be paused
+
+    def test_a_finished_check_asks_nothing(self, page, user):
+        job = make_job(user=user)
+        complete_one(job)
+
+        html = page(job.of_check)
+
+        assert "hx-trigger" not in html
+        assert "Pause updates" not in html
+        assert title_of(html) == "Northwind · AI Control"
+        assert "Finished: 1 of 1 answered" in html
+
+    def test_the_rest_of_the_time_is_estimated_once_calls_were_measured(self, page, user):
+        check = make_check(user, prompts=("One?", "Two?"))
+        assert "left" not in progress_on(page(check))["data-spoken"]
+        (ticket,) = claim(seats=1)
+        queue.start(ticket, WORKER, ACCOUNT, PATIENCE)
+        queue.complete(ticket, answer())
+        check.captures.update(seconds=240)
+        cache.clear()
+
+        html = page(check)
+
+        assert progress_on(html)["data-spoken"] == "1 of 2 finished, about 4 minutes left"
+
+    @pytest.mark.parametrize("prompts", [10, 30])
+    def test_a_constant_number_of_queries(self, ada, user, prompts, django_assert_num_queries):
+        check = make_check(user, prompts=tuple(f"Question {number}?" for number in range(prompts)))
+        for ticket in claim():
+            queue.start(ticket, WORKER, ACCOUNT, PATIENCE)
+            queue.complete(ticket, answer())
+
+        # Session, user, the glance; prompts, jobs, captures; how long calls take.
+        with django_assert_num_queries(7):
+            ada.get(reports.check_url(check))
+
+    def test_times_are_of_the_teams_zone(self, page, user):
+        check = make_check(user)
+        Team.objects.update(time_zone="Asia/Tokyo")
+
+        assert "JST</time>" in page(check)
+
+
+class TestNothingNew:
+    def test_it_is_no_content(self, page, poll, user):
+        check = make_check(user)
+
+        assert poll(check, page(check), status=204) == ""
+
+    @pytest.mark.parametrize("jobs", [1, 60])
+    def test_it_takes_session_user_and_one_query(self, ada, page, user, jobs, django_assert_num_queries):
+        check = make_check(user, prompts=tuple(f"Question {number}?" for number in range(jobs)))
+        shown = shown_on(page(check))
+
+        with django_assert_num_queries(3):
+            response = ada.get(reports.check_url(check), headers={**HTMX, "Shown": shown})
+
+        assert response.status_code == 204
+
+
+class TestNews:
+    def test_only_the_cells_that_have_changed_are_sent(self, page, poll, user):
+        check = make_check(user, prompts=tuple(f"Question {number}?" for number in range(40)))
+        html = page(check)
+        for ticket in claim(seats=2):
+            queue.start(ticket, WORKER, ACCOUNT, PATIENCE)
+        changed = {place for place, words in cells_in(page(check)).items() if words != cells_in(html)[place]}
+
+        news = poll(check, html)
+
+        assert set(cells_in(news)) == changed
+        assert {"1-chatgpt-1", "2-chatgpt-1"} <= changed < set(cells_in(html))
+        assert news.count('hx-swap-oob="true"') == len(changed)
+        assert title_of(news) == "0 of 40 · Northwind · AI Control"
+        assert "<html" not in news
+
+    def test_a_page_that_has_put_them_in_shows_what_a_new_page_shows(self, page, poll, user):
+        check = make_check(user, prompts=tuple(f"Question {number}?" for number in range(40)))
+        html = page(check)
+        cells = cells_in(html)
+        for ticket in claim(seats=5):
+            queue.start(ticket, WORKER, ACCOUNT, PATIENCE)
+            queue.complete(ticket, answer())
+
+        news = poll(check, html)
+
+        assert {**cells, **cells_in(news)} == cells_in(page(check))
+        assert poll(check, news, status=204) == ""
+
+    def test_a_page_that_says_nothing_it_shows_is_sent_all_cells(self, ada, user):
+        check = make_check(user, prompts=("One?", "Two?"))
+
+        response = ada.get(reports.check_url(check), headers=HTMX)
+
+        assert len(cells_in(response.content.decode())) == 2
+
+    @pytest.mark.parametrize(
+        "shown", ["x", "0" * 32, f"{'0' * 32} abc", f"{'0' * 32} AAAA", f"{'0' * 32} \xff\xff\xff\xff"]
+    )
+    def test_what_is_not_understood_is_sent_all_cells(self, ada, user, shown):
+        check = make_check(user, prompts=("One?", "Two?"))
+
+        response = ada.get(reports.check_url(check), headers={**HTMX, "Shown": shown})
+
+        assert len(cells_in(response.content.decode())) == 2
+
+    def test_the_last_news_end_the_questions(self, page, poll, user):
+        job = make_job(user=user)
+        html = page(job.of_check)
+        complete_one(job)
+
+        news = poll(job.of_check, html)
+
+        assert "hx-trigger" not in news
+        assert "hx-get" not in news
+        assert '<div id="controls" hx-swap-oob="delete"></div>' in news
+        assert progress_on(news)["data-spoken"] == "Finished: 1 of 1 answered"
+
+    def test_at_most_six_queries_for_twenty_changed_cells_of_hundreds(self, ada, page, user, django_assert_num_queries):
+        check = make_check(user, prompts=tuple(f"Question {number}?" for number in range(200)))
+        Lane.objects.update(limit=100)
+        html = page(check)
+        for ticket in claim(seats=20):
+            queue.start(ticket, WORKER, ACCOUNT, PATIENCE)
+            queue.complete(ticket, answer())
+
+        # Session, user, the glance; prompts, jobs, captures. How long calls take was measured a moment ago.
+        with django_assert_num_queries(6):
+            response = ada.get(reports.check_url(check), headers={**HTMX, "Shown": shown_on(html)})
+
+        assert response.status_code == 200
+
+
+class TestWhoMayAsk:
+    def test_a_lapsed_session_is_401_with_a_link_to_log_in_and_no_login_page(self, client, user):
+        path = reports.check_url(make_check(user))
+
+        response = client.get(path, headers={**HTMX, "HX-Current-URL": f"http://testserver{path}"})
+
+        assert response.status_code == 401
+        assert response.content.decode().strip() == (
+            f'Your session has ended. <a href="/login/?next={path}">Log in</a>'
+        )
+
+    @pytest.mark.parametrize("headers", [{}, HTMX])
+    def test_another_teams_check_is_not_there(self, ada, headers):
+        assert ada.get(reports.check_url(make_check()), headers=headers).status_code == 404
+
+    def test_somebody_without_a_team_yet_has_no_check(self, client):
+        client.force_login(make_user())
+
+        assert client.get(reports.check_url(make_check())).status_code == 404
