@@ -1,7 +1,7 @@
 """What an answer says of somebody where it names them: that it found nothing, or that it advises against them.
 
-A name is a mention all the same. The cues are words of a few languages within the same clause; a hint for readers,
-from which no figure is made.
+A name is a mention all the same. A flag is a hint for readers, from which no figure is made: in the clause of the name
+a word of denial stands shortly before a word of finding or of recommending, in one of a few languages.
 """
 
 from __future__ import annotations
@@ -13,62 +13,72 @@ from functools import cached_property
 NOT_FOUND = "not_found"
 NOT_RECOMMENDED = "not_recommended"
 
-_N_T = r"(?:n['’]t| not|not)"
-_CUES = {
-    NOT_FOUND: re.compile(
-        rf"(?:could|can|did|do|does|was|am|were|is){_N_T}(?: \w+)? "
-        r"(?:find|found|locate|identify|verify|able to|aware|familiar|know|recogni[sz]e|seem to exist|have (?:any )?info)"
-        r"|\b(?:unable|failed) to (?:find|locate|identify|verify)|\bunfamiliar with\b|\bunaware of\b"
-        r"|\b(?:no|little|any) (?:\w+ )?(?:information|results?|data|records?|evidence|details|mentions?) (?:\w+ )?"
-        r"(?:about|on|for|of|under)\b|\bfound (?:nothing|no)\b"
-        r"|\b(?:keine|nichts?|nicht) (?:\w+ ){0,3}(?:finden|gefunden|bekannt|informationen|angaben)\b"
-        r"|\b(?:konnte|kann|kenne) (?:\w+ ){0,4}(?:keine|nichts?)\b"
-        r"|\b(?:pas|rien|aucune?) (?:\w+ ){0,2}(?:trouv|trouver|information|connais)|\bne connais pas\b"
-        r"|\bno (?:\w+ ){0,2}(?:encontr|encuentr|conozco|tengo informaci|hay informaci)"
-        r"|\bnon (?:\w+ ){0,2}(?:trov|conosco|ho informazioni)"
-        r"|\bnão (?:\w+ ){0,2}(?:encontr|conheço|há informaç|tenho informaç)"
-        r"|\bgeen (?:\w+ ){0,2}(?:informatie|gegevens)|\bniet (?:\w+ ){0,2}(?:vinden|gevonden|bekend)\b"
-        r"|\bне (?:\w+ ){0,2}(?:наш|найд|найти|удалось|знаком|знаю)|\bнет (?:\w+ ){0,2}(?:информации|данных|сведений)"
-        r"|見つかりません|見つけられません|情報がありません|未找到|找不到|没有找到|沒有找到|찾을 수 없|찾지 못",
-        re.IGNORECASE,
-    ),
-    NOT_RECOMMENDED: re.compile(
-        rf"(?:{_N_T}|\bnever|\bhardly|\bcannot)(?: \w+)? (?:recommend|advis|suggest|endorse|worth|a good (?:choice|fit|option))"
-        r"|\b(?:avoid|steer clear of|stay away from|advise against|recommend against|not the best)\b"
-        r"|\b(?:nicht|kaum) (?:\w+ ){0,2}(?:empf|ratsam|zu raten)|\b(?:rate|raten) (?:\w+ ){0,3}ab\b|\bvermeiden\b"
-        r"|\b(?:ne|n['’]) ?(?:\w+ ){0,2}(?:recommand|conseill)\w* (?:\w+ )?pas\b|\bdéconseill|\bpas recommand|\béviter\b"
-        r"|\bno (?:\w+ ){0,2}(?:recom|aconsej)|\bevit(?:ar|e|a)\b|\bdesaconsej"
-        r"|\bnon (?:\w+ ){0,2}(?:consigli|raccomand)|\bsconsigli|\bnão (?:\w+ ){0,2}recomend|\bdesaconselh"
-        r"|\b(?:niet|af te) (?:\w+ )?(?:aanbevolen|aan te raden|raden)|\bне (?:\w+ )?(?:рекоменд|совету|стоит)|\bизбега"
-        r"|おすすめできません|お勧めできません|おすすめしません|不推荐|不推薦|不建议|추천하지 않|권장하지 않",
-        re.IGNORECASE,
-    ),
-}
-_CLAUSE_ENDS = re.compile(
-    r"[.!?…](?=\s)|[。！？;；\n]|,? \b(?:but|while|whereas|although|though|however|instead|aber|sondern|mais|pero|ma|но|а)\b",
-    re.IGNORECASE,
+_DENIALS = (
+    "not(?! only)|no|never|cannot|unable|failed|nicht|nichts|keine?[nrm]?|kaum|ne|pas|rien|aucune?|non|nessuna?|nada|não"
+    "|nenhuma?|niet|niets|geen|не|нет|ничего"
 )
+_FINDING = (
+    r"find|found|locate\w*|identif\w+|verif\w+|know|aware|familiar|recogni[sz]e\w*|information|results?|mentions?"
+    r"|finden|gefunden|bekannt|informationen|angaben|trouv\w+|connais|informations?|encontr\w+|encuentr\w+|conozco"
+    r"|información|trov\w+|conosco|informazioni|conheço|informaç\w+|vinden|gevonden|bekend|informatie"
+    r"|наш[её]л\w*|наш\w+|найд\w+|найти|знаю|знаком\w*|информации|данных|сведений"
+)
+_RECOMMENDING = (
+    r"recommend\w*|advis\w+|suggest\w*|endorse\w*|worth|empfehl\w+|empfohlen|ratsam|recommand\w+|conseill\w+"
+    r"|recomend\w+|recomiend\w+|aconsej\w+|consigli\w+|raccomand\w+|aanbevolen|aanraden|raden|рекоменд\w+|совету\w+"
+)
+_AVOIDING = (
+    "avoid|steer clear of|stay away from|advise against|recommend against|unfamiliar with|abzuraten|vermeiden|éviter|évitez"
+    "|evitar|evita|evitate|desaconsej|sconsigli|desaconselh|déconseill|избега"
+)
+_UNSPACED_NOT_FOUND = "見つかりません|見つけられません|情報がありません|未找到|找不到|没有找到|沒有找到|찾을 수 없|찾지 못"
+_UNSPACED_NOT_RECOMMENDED = "おすすめできません|お勧めできません|おすすめしません|不推荐|不推薦|不建议|不建議|추천하지 않|권장하지 않"
+
+_DENIED = rf"(?:n['’]t|\b(?:{_DENIALS}))(?:\W+\w+){{0,3}}?\W+"
+_CUES = {
+    NOT_FOUND: re.compile(rf"{_DENIED}(?:{_FINDING})\b|unaware of|unfamiliar with|{_UNSPACED_NOT_FOUND}"),
+    NOT_RECOMMENDED: re.compile(rf"{_DENIED}(?:{_RECOMMENDING})\b|\b(?:{_AVOIDING})|{_UNSPACED_NOT_RECOMMENDED}"),
+}
+# What a clause must have for one of them to fit; most have nothing of it.
+_ANY_CUE = re.compile(
+    rf"n['’]t\b|\b(?:{_DENIALS})\b|\b(?:{_AVOIDING}|unaware)|{_UNSPACED_NOT_FOUND}|{_UNSPACED_NOT_RECOMMENDED}"
+)
+_CLAUSE_ENDS = re.compile(
+    r"[.!?…](?=\s)|[。！？;；\n]"
+    r"|\b(?:but|while|whereas|although|though|however|instead|aber|sondern|mais|pero|ma|mas|maar|но)\b"
+)
+_NONE: frozenset[str] = frozenset()
 
 
 class Flags:
     """The flags of the names in one text; each clause is read at most once."""
 
     def __init__(self, text: str) -> None:
-        self._text = text
+        lowered = text.lower()
+        # The lower case of a few letters is longer; then places would not fit.
+        self._text = lowered if len(lowered) == len(text) else text
         self._found: dict[int, frozenset[str]] = {}
 
     def at(self, start: int, end: int) -> frozenset[str]:
         """What the clause at a place says of whom it names."""
-        clause = bisect_right(self._ends, start)
-        # A name with a dot or such a word in it goes on into the next clause.
+        first = bisect_right(self._ends, start)
         last = bisect_right(self._ends, end - 1)
-        return frozenset().union(*(self._of_clause(place) for place in range(clause, last + 1)))
+        if first == last:
+            return self._of_clause(first)
+        # A name with a dot or such a word in it goes on into the next clause.
+        return _NONE.union(*(self._of_clause(clause) for clause in range(first, last + 1)))
 
     @cached_property
     def _ends(self) -> list[int]:
         return [found.start() for found in _CLAUSE_ENDS.finditer(self._text)]
 
+    @cached_property
+    def _with_cues(self) -> set[int]:
+        return {bisect_right(self._ends, found.start()) for found in _ANY_CUE.finditer(self._text)}
+
     def _of_clause(self, clause: int) -> frozenset[str]:
+        if clause not in self._with_cues:
+            return _NONE
         if clause not in self._found:
             start = self._ends[clause - 1] if clause else 0
             end = self._ends[clause] if clause < len(self._ends) else len(self._text)

@@ -19,7 +19,8 @@ MARK = "™"
 # Of these any one may stand between the words of a name.
 SEPARATORS = frozenset(" \n-.'&·")
 # What is left out of a text and of a name for the first, quick search.
-DROP_BETWEEN = {ord(character): None for character in (*SEPARATORS, MARK, '"', "!")}
+BETWEEN = SEPARATORS | {MARK, '"', "!"}
+DROP_BETWEEN = {ord(character): None for character in BETWEEN}
 
 _TRADE_MARKS = frozenset("™®℠©")
 _SAME = {

@@ -14,7 +14,7 @@ from functools import lru_cache
 from itertools import groupby
 
 from capture.analysis.boundaries import begins_at, end_of
-from capture.analysis.folding import DROP_BETWEEN, fold
+from capture.analysis.folding import BETWEEN, DROP_BETWEEN, fold
 from capture.analysis.patterns import between, inflected, stem
 from capture.analysis.scripts import Script, letters_in, script_of
 from capture.analysis.signs import Sign, signs_of
@@ -50,7 +50,7 @@ class Haystack:
 
     def _place(self, squeezed: int) -> int:
         if self._places is None:
-            self._places = [place for place, character in enumerate(self.text) if ord(character) not in DROP_BETWEEN]
+            self._places = [place for place, character in enumerate(self.text) if character not in BETWEEN]
         return self._places[squeezed]
 
 
