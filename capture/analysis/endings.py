@@ -49,7 +49,7 @@ def may_precede(rest: str) -> bool:
 _SIBILANTS = "жшчщц"
 _MASCULINE = "- а у ом е ы и ов ам ами ах і ові ів"
 _AFTER_SIBILANTS = "- а у ом ем е ы и ов ев ей ам ами ах і ові еві ів"
-_FEMININE = "а ы и е у ой ою ам ами ах і"
+_FEMININE = "а ы и е у ой ою ам ами ах і ої ій"
 _PLURAL = "ов ев ей ам ами ах ям ями ях ів їв"
 # By a word's end, the longest first: how many of its letters change, and what may stand for them. "-" is nothing.
 _DECLENSIONS: tuple[tuple[str, int, str], ...] = (

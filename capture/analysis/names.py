@@ -23,7 +23,7 @@ from capture.analysis.signs import Sign, signs_of
 SHORTEST_JOINED = 5
 _MOST_ANCHORS = 8
 # Said or left out before a name: these never tell one name from another.
-_NOT_LEADING = frozenset("\"'¡¿ ")
+_NOT_LEADING = frozenset("\"'¡¿")
 _NOT_TRAILING = " .'\"!"
 
 
@@ -112,7 +112,7 @@ def name_of(words: str, *, keep_case: bool = False) -> Name | None:
     letters = [place for place, sign in enumerate(signs) if sign.is_letter]
     if not letters:
         return None
-    lead = "".join(sign.folded for sign in signs[: letters[0]] if sign.folded not in _NOT_LEADING)
+    lead = "".join(sign.folded for sign in signs[: letters[0]] if sign.folded not in _NOT_LEADING).lstrip()
     tail = "".join(sign.folded for sign in signs[letters[-1] + 1 :])
     body = signs[letters[0] : letters[-1] + 1]
     core, endings = _core(body, lead, tail.rstrip(_NOT_TRAILING), keep_case=keep_case)

@@ -49,13 +49,13 @@ def between(gap: Sequence[Sign], *, after: Sequence[Sign], may_be_missing: bool)
     """
     signs = "".join(sign.folded for sign in gap)
     if not SEPARATORS.issuperset(signs):
-        return f"{MARK}?" + "".join(_of_other_signs(sign, may_be_missing) for sign in signs)
+        return f"{MARK}?{''.join(_of_other_signs(sign, may_be_missing) for sign in signs)}{MARK}?"
     ways = [_SPACE, _SIGNS]
     if own := signs.replace(" ", "").replace("\n", ""):
         ways.insert(0, " ?" + " ?".join(map(re.escape, own)) + " ?")
     if letters_in("".join(sign.folded for sign in after)) <= _LONGEST_ABBREVIATION:
         ways.insert(0, r"\. {1,2}")
-    return f"{MARK}?(?:{'|'.join(ways)}){'?' if may_be_missing else ''}"
+    return f"{MARK}?(?:{'|'.join(ways)}){'?' if may_be_missing else ''}{MARK}?"
 
 
 def _of_other_signs(sign: str, may_be_missing: bool) -> str:

@@ -1,7 +1,8 @@
 """The visible text of an answer: what a reader sees of its markdown, with every character's place in the original.
 
 Link targets, addresses, images, reference definitions, tags and characters without a shape are not seen. An address
-leaves `OBJECT` behind, and a footnote's marker `FOOTNOTE`, so that what stands on its two sides does not run together.
+leaves `OBJECT` behind, a footnote's marker and a link's edge leave `MARKER`, so that what stands on the two sides does
+not run together: `Nike[1](https://…)`.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from capture.analysis.edited import Edit, Edited, edit
 from capture.analysis.sources import has_known_suffix
 
 OBJECT = "\ufffc"
-FOOTNOTE = "¹"
+MARKER = "¹"
 
 INVISIBLE = regex.compile(r"\p{Default_Ignorable_Code_Point}+", regex.V1)
 
@@ -44,17 +45,17 @@ _MARKDOWN = regex.compile(
     | (?P<superscript> </? (?i: sup ) (?= [\s/>] ) [^<>]* > )
     | (?P<inline> </? (?i: {_INLINE_TAGS} ) (?= [\s/>] ) [^<>]* > )
     | (?P<block> </? (?i: {_BLOCK_TAGS} ) (?= [\s/>] ) [^<>]* > )
-    | (?P<fence> ^ [ ]{{0,3}} (?: `{{3,}} | ~{{3,}} ) [^`\n]* $ )
+    | (?P<fence> ^ [ ]{{0,3}} (?: `{{3,}} | ~{{3,}} ) [\w+\#.\-]* [ \t]* $ )
     | (?P<emphasis> \*\*+ | ~~ )
     | (?P<invisible> \p{{Default_Ignorable_Code_Point}}+ )
     """,
     regex.V1 | regex.VERBOSE | regex.MULTILINE,
 )
 _LEAVES_BEHIND = {
-    "footnote": FOOTNOTE,
+    "footnote": MARKER,
     "autolink": OBJECT,
     "unseen": "",
-    "superscript": FOOTNOTE,
+    "superscript": MARKER,
     "inline": "",
     "block": "\n",
     "fence": "",
@@ -132,8 +133,8 @@ class _Markdown:
         if opening.group() == "![" or _is_an_address(label):
             yield Edit(opening.start(), closing.end(), OBJECT)
         else:
-            yield Edit(*opening.span(), "")
-            yield Edit(*closing.span(), "")
+            yield Edit(*opening.span(), MARKER)
+            yield Edit(*closing.span(), MARKER)
 
     def _referring_link(self, closing: regex.Match[str]) -> Iterator[Edit]:
         label = self._text[self._open[-1].end() : closing.start()] if self._open else ""
