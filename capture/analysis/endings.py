@@ -20,7 +20,9 @@ _BEHIND_AN_APOSTROPHE = re.compile(
     "|l[ae]r(?:[ıi]n?|[ae]|d[ae]n?)?|l[ıiuü](?:l[ae]r)?|l[ıiuü]k|s[ıiuü]z"
     "|y|em|ie|owi|ego|emu|om|ów|ach|ami"
 )
-_ARABIC_BEFORE = frozenset(conjunction + preposition for conjunction in ("", "و", "ف") for preposition in ("", "ب", "ك", "ل"))
+_ARABIC_BEFORE = frozenset(
+    conjunction + preposition for conjunction in ("", "و", "ف") for preposition in ("", "ب", "ك", "ل")
+)
 _HEBREW_BEFORE = frozenset(
     conjunction + relative + preposition + article
     for conjunction in ("", "ו")

@@ -31,8 +31,12 @@ _AVOIDING = (
     "avoid|steer clear of|stay away from|advise against|recommend against|unfamiliar with|abzuraten|vermeiden|éviter|évitez"
     "|evitar|evita|evitate|desaconsej|sconsigli|desaconselh|déconseill|избега"
 )
-_UNSPACED_NOT_FOUND = "見つかりません|見つけられません|情報がありません|未找到|找不到|没有找到|沒有找到|찾을 수 없|찾지 못"
-_UNSPACED_NOT_RECOMMENDED = "おすすめできません|お勧めできません|おすすめしません|不推荐|不推薦|不建议|不建議|추천하지 않|권장하지 않"
+_UNSPACED_NOT_FOUND = (
+    "見つかりません|見つけられません|情報がありません|未找到|找不到|没有找到|沒有找到|찾을 수 없|찾지 못"
+)
+_UNSPACED_NOT_RECOMMENDED = (
+    "おすすめできません|お勧めできません|おすすめしません|不推荐|不推薦|不建议|不建議|추천하지 않|권장하지 않"
+)
 
 _DENIED = rf"(?:n['’]t|\b(?:{_DENIALS}))(?:\W+\w+){{0,3}}?\W+"
 _CUES = {

@@ -61,6 +61,6 @@ def between(gap: Sequence[Sign], *, after: Sequence[Sign], may_be_missing: bool)
 def _of_other_signs(sign: str, may_be_missing: bool) -> str:
     if sign in " \n":
         return _SPACE + ("?" if may_be_missing else "")
-    if sign in "\"!":
+    if sign in '"!':
         return f"{sign}?"
     return f"{_SIGNS}?" if sign in SEPARATORS else re.escape(sign)

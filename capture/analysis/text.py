@@ -22,7 +22,9 @@ MARKER = "¹"
 
 INVISIBLE = regex.compile(r"\p{Default_Ignorable_Code_Point}+", regex.V1)
 
-_INLINE_TAGS = "a|abbr|b|bdi|bdo|big|cite|code|del|dfn|em|font|i|ins|kbd|mark|q|s|samp|small|span|strike|strong|sub|u|wbr"
+_INLINE_TAGS = (
+    "a|abbr|b|bdi|bdo|big|cite|code|del|dfn|em|font|i|ins|kbd|mark|q|s|samp|small|span|strike|strong|sub|u|wbr"
+)
 _BLOCK_TAGS = (
     "article|aside|blockquote|br|center|dd|details|div|dl|dt|figcaption|figure|footer|h[1-6]|header|hr|img|input|li|main"
     "|nav|ol|p|picture|pre|section|summary|table|tbody|td|tfoot|th|thead|tr|ul|video"
