@@ -14,7 +14,7 @@ _PARTICLES = re.compile(
     "|야말로|뿐|쯤){0,3}|이?(?:다|고|며|면|지만|라고|라는|라면|라서|므로|죠|지요|자|냐|니까)|입니다|입니까|인데|인지|인가|이었다|였다"
     "|이었습니다|였습니다|이에요|예요|이어서|여서|임|일까)"
 )
-# Turkish and Polish put case endings of foreign and proper names behind an apostrophe; Turkish vowels follow the name's.
+# Turkish and Polish put case endings of proper names behind an apostrophe; Turkish vowels follow the name's.
 _BEHIND_AN_APOSTROPHE = re.compile(
     "s|y?[aeıiuü]|n?[ıiuü]n|[dt][ae]n?|[dt][ae]ki(?:ler)?(?:[ae]|in|den)?|y?l[ae]|n[ae]|n[ıiuü]|[yn]?d[ae]n?|c[ae]"
     "|l[ae]r(?:[ıi]n?|[ae]|d[ae]n?)?|l[ıiuü](?:l[ae]r)?|l[ıiuü]k|s[ıiuü]z"

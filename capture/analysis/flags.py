@@ -14,8 +14,8 @@ NOT_FOUND = "not_found"
 NOT_RECOMMENDED = "not_recommended"
 
 _DENIALS = (
-    "not(?! only)|no|never|cannot|unable|failed|nicht|nichts|keine?[nrm]?|kaum|ne|pas|rien|aucune?|non|nessuna?|nada|não"
-    "|nenhuma?|niet|niets|geen|не|нет|ничего"
+    "not(?! only)|no|never|cannot|unable|failed|nicht|nichts|keine?[nrm]?|kaum|ne|pas|rien|aucune?|non|nessuna?|nada"
+    "|não|nenhuma?|niet|niets|geen|не|нет|ничего"
 )
 _FINDING = (
     r"find|found|locate\w*|identif\w+|verif\w+|know|aware|familiar|recogni[sz]e\w*|information|results?|mentions?"
@@ -28,7 +28,7 @@ _RECOMMENDING = (
     r"|recomend\w+|recomiend\w+|aconsej\w+|consigli\w+|raccomand\w+|aanbevolen|aanraden|raden|рекоменд\w+|совету\w+"
 )
 _AVOIDING = (
-    "avoid|steer clear of|stay away from|advise against|recommend against|unfamiliar with|abzuraten|vermeiden|éviter|évitez"
+    "avoid|steer clear of|stay away from|advise against|recommend against|abzuraten|vermeiden|éviter|évitez"
     "|evitar|evita|evitate|desaconsej|sconsigli|desaconselh|déconseill|избега"
 )
 _UNSPACED_NOT_FOUND = (
@@ -45,7 +45,7 @@ _CUES = {
 }
 # What a clause must have for one of them to fit; most have nothing of it.
 _ANY_CUE = re.compile(
-    rf"n['’]t\b|\b(?:{_DENIALS})\b|\b(?:{_AVOIDING}|unaware)|{_UNSPACED_NOT_FOUND}|{_UNSPACED_NOT_RECOMMENDED}"
+    rf"n['’]t\b|\b(?:{_DENIALS})\b|\b(?:{_AVOIDING}|unaware|unfamiliar)|{_UNSPACED_NOT_FOUND}|{_UNSPACED_NOT_RECOMMENDED}"
 )
 _CLAUSE_ENDS = re.compile(
     r"[.!?…](?=\s)|[。！？;；\n]"

@@ -202,12 +202,18 @@ def compare(before: Window, after: Window) -> Change:
     Figures by different rules for finding names are not compared.
     """
     basket = _baskets(before) & _baskets(after)
-    figures = [figure(count for count in window.counts if count.cell.basket in basket) for window in (before, after)]
-    first, second = (each.interval for each in figures)
-    grown = difference(first, second) if first and second else None
-    one_rule = len(before.matchers | after.matchers) < 2
-    few = any(each.is_of_few for each in figures)
-    return Change(_verdict(grown, comparable=one_rule, few=few), *figures, grown=grown, basket=basket)
+    earlier, later = _figure_within(before, basket), _figure_within(after, basket)
+    grown = difference(earlier.interval, later.interval) if earlier.interval and later.interval else None
+    verdict = _verdict(
+        grown,
+        comparable=len(before.matchers | after.matchers) < 2,
+        few=earlier.is_of_few or later.is_of_few,
+    )
+    return Change(verdict, earlier, later, grown, basket)
+
+
+def _figure_within(window: Window, basket: frozenset[tuple[str, str]]) -> Figure:
+    return figure(count for count in window.counts if count.cell.basket in basket)
 
 
 def _baskets(window: Window) -> frozenset[tuple[str, str]]:
