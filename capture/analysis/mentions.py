@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import permutations
 
 from capture.analysis.flags import Flags
 from capture.analysis.names import Haystack, name_of
@@ -31,6 +32,11 @@ class Entity:
     aliases: tuple[str, ...] = ()
     domains: tuple[str, ...] = ()
     match_case: bool = False
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All by which it is found."""
+        return self.name, *self.aliases
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,22 +98,26 @@ def named_in_order(hits: Iterable[Hit]) -> tuple[str, ...]:
 
 
 def clashes(entities: Sequence[Entity]) -> list[tuple[str, str, str]]:
-    """Names that two entities share, so that nobody could tell whom they mean: (name, key, key)."""
-    shared: list[tuple[str, str, str]] = []
-    for place, entity in enumerate(entities):
-        for other in entities[place + 1 :]:
-            names = (entity.name, *entity.aliases)
-            shared += [(name, entity.key, other.key) for name in names if _is_named(name, other)]
-    return shared
+    """Names of one entity by which another would be found, so that nobody could tell whom they mean.
+
+    Returns:
+        For each the name, the key of the entity that has it, and the key of the one that is found by it.
+    """
+    return [
+        (name, entity.key, other.key)
+        for entity, other in permutations(entities, 2)
+        for name in entity.names
+        if _is_called(other, name)
+    ]
 
 
-def _is_named(name: str, entity: Entity) -> bool:
+def _is_called(entity: Entity, name: str) -> bool:
     haystack = Haystack(name, keep_case=entity.match_case)
     return any((0, len(haystack.text)) == (start, end) for _, start, end in _places(entity, haystack))
 
 
 def _places(entity: Entity, haystack: Haystack) -> Iterator[tuple[str, int, int]]:
-    for alias in (entity.name, *entity.aliases):
+    for alias in entity.names:
         name = name_of(alias, keep_case=entity.match_case)
         for start, end in name.find(haystack) if name else ():
             yield alias, start, end

@@ -29,8 +29,8 @@ def risks_of(name: str, languages: Collection[str] = ("en",)) -> frozenset[Risk]
 
     Arguments:
         name: a name or alias.
-        languages: lower-case codes; without a list of words nothing is said of a language. A list is read once in a process,
-            which takes from a tenth of a second to two.
+        languages: lower-case codes. Nothing is said of a language without a list of words; a list is read once in a
+            process, which takes from a tenth of a second to two.
     """
     folded = fold(INVISIBLE.sub("", name)).text.strip(" .!?'\"")
     letters = letters_in(folded)

@@ -70,8 +70,12 @@ def _is_ip_address(host: str) -> bool:
 
 
 def has_known_suffix(host: str) -> bool:
-    """Whether a name with dots ends as registered domains do, so that it is a domain rather than `node.js`."""
-    return _LIST.privatesuffix(host_of(host), accept_unknown=False) is not None
+    """Whether a name with dots ends as domains do, so that it is one, rather than `node.js`.
+
+    `.example` is nobody's and used as a domain all the same, by the simulator for one (RFC 2606).
+    """
+    host = host_of(host)
+    return _LIST.privatesuffix(host, accept_unknown=False) is not None or host.endswith(".example")
 
 
 def belongs(address: str, domain: str) -> bool:
@@ -96,7 +100,7 @@ def _is_on(host: str, domain: str) -> bool:
     if host == domain:
         return True
     # Below an IP address or a public suffix there is nothing that would be the same owner's.
-    return host.endswith(f".{domain}") and not _is_ip_address(host) and _LIST.privatesuffix(domain) is not None
+    return host.endswith(f".{domain}") and not _is_ip_address(domain) and _LIST.privatesuffix(domain) is not None
 
 
 def kind_of(address: str, own: Iterable[str], competitors: Iterable[str]) -> SourceKind:
