@@ -135,7 +135,7 @@ def coverage(of_interval, rounds=1500):
 
 
 def repeats(random, chance):
-    of_day = random.betavariate(3 * chance, 3 * (1 - chance))
+    of_day = random.betavariate(1.5 * chance, 1.5 * (1 - chance))
     return sum(random.random() < of_day for _ in range(5))
 
 

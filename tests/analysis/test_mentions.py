@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import time
-from random import Random
 
 import pytest
 
 from capture.analysis.flags import NOT_FOUND, NOT_RECOMMENDED
 from capture.analysis.mentions import Entity, clashes, find_mentions, named_in_order
-from tests.analysis.examples import found
+from tests.analysis.examples import NAMES, a_long_answer, found
 
 
 def test_a_hit_says_who_is_named_by_which_name_and_where():
@@ -122,35 +121,6 @@ def test_names_of_two_entities_clash_when_one_is_found_by_the_others():
     assert clashes(entities) == [("LOREAL", "c", "a")]
 
 
-# fmt: off
-NAMES = [
-    "Coca-Cola", "Nike", "L'Oréal", "AT&T", "H&M", "E.ON", "Procter & Gamble", "Société Générale", "Müller",
-    "İş Bankası", "Яндекс", "Сбербанк", "Лента", "삼성", "네이버", "トヨタ", "ソニー", "华为", "小米", "أمازون", "נייקי",
-    "ลาซาด้า", "टाटा", "Disney+", "C++", ".NET", "Yahoo!", "Notion", "monday.com", "3M",
-]
-PROSE = [
-    "the product is (great) and naïve about **bold** prices", "[a guide](https://x.example/a?b=1) says so &amp; more,",
-    "but", "https://x.example/path", "лучше других,", "製品の", "的产品", "מוצר טוב", "could not find it.\n\n",
-    "- *one* of many\n", "example.com",
-]
-HOSTILE = [
-    "[", "](", "![", "<!--", "<a ", "&", "**", "\\", "`", "【", "a.", "-a", "https://", "a@", "'", "'s", "Nike",
-    "Nike'", "C+", "\u200b", "a\u0301", "\n\n", "[a]: ", "[a](b ", "(", "](a ", "[^1]", "é", "<script>", "<!", "](<",
-    "](\"", "a.b/", "\ue200", "삼성은", "أ", "Яндекс", ".", "1.", "+", "☃\u20e3", "İ", "ﷺ",
-]
-# fmt: on
-
-
-def a_long_answer(length=100_000):
-    random = Random(7)
-    parts: list[str] = []
-    written = 0
-    while written < length:
-        parts.append(random.choice(PROSE if random.random() < 0.8 else NAMES))
-        written += len(parts[-1]) + 1
-    return " ".join(parts)[:length]
-
-
 def test_thirty_names_in_a_hundred_kilobytes_take_a_fraction_of_a_second():
     """The aim is 100 ms, which the benchmark measures; the bound leaves room for a slow machine with much to do."""
     text = a_long_answer()
@@ -164,6 +134,15 @@ def test_thirty_names_in_a_hundred_kilobytes_take_a_fraction_of_a_second():
     assert len(entities) == 30
     assert {hit.key for hit in hits} == set(NAMES)
     assert took < 0.5
+
+
+# fmt: off
+HOSTILE = [
+    "[", "](", "![", "<!--", "<a ", "&", "**", "\\", "`", "【", "a.", "-a", "https://", "a@", "'", "'s", "Nike",
+    "Nike'", "C+", "\u200b", "a\u0301", "\n\n", "[a]: ", "[a](b ", "(", "](a ", "[^1]", "é", "<script>", "<!", "](<",
+    "](\"", "a.b/", "\ue200", "삼성은", "أ", "Яндекс", ".", "1.", "+", "☃\u20e3", "İ", "ﷺ",
+]
+# fmt: on
 
 
 @pytest.mark.parametrize("piece", HOSTILE)
