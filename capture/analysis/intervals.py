@@ -6,7 +6,6 @@ days. What they are worth, the effective n, is read from how much the days of ea
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date
@@ -99,47 +98,74 @@ def wilson(share: float, n: float) -> tuple[float, float]:
     return max(0.0, middle - half), min(1.0, middle + half)
 
 
-def interval(counts: Iterable[Count]) -> Interval | None:
-    """The interval of a share over some cells and days, or None when nothing was counted.
+@dataclass(frozen=True, slots=True)
+class CellSummary:
+    """What a cell's days come to, x being the mean of a day. A database can say it as well.
 
-    With x the mean of a cell on a day, the share p is the mean of the P cells' means over their D days. Its variance is
-    the sum of s² / D over the cells, by P², where s² is a cell's sample variance over its days; a cell of one day gets
-    the mean of the others' s². The effective n is p(1 − p) by that variance, at least 1 and at most the number of
-    answers. Without variance it is the number of cells' days.
+    Arguments:
+        days: on how many days it was counted, at least 1.
+        mean: the mean of x over the days.
+        variance: the sample variance of x over the days; none with one day.
+        answers: all of them.
     """
+
+    days: int
+    mean: float
+    variance: float | None
+    answers: int
+
+
+def interval(counts: Iterable[Count]) -> Interval | None:
+    """The interval of a share over some cells and days, or None when nothing was counted; see `interval_of_cells`."""
     merged = _by_cell_and_day(counts)
-    if not merged:
+    single_check = len({day for days in merged.values() for day in days}) == 1
+    return interval_of_cells([_summary(list(days.values())) for days in merged.values()], single_check=single_check)
+
+
+def interval_of_cells(cells: Sequence[CellSummary], *, single_check: bool) -> Interval | None:
+    """The interval of a share over some cells, or None without any.
+
+    The share p is the mean of the P cells' means. Its variance is the sum of s² / D over the cells, by P², where s² is
+    a cell's sample variance over its D days; a cell of one day gets the mean of the others' s². The effective n is
+    p(1 − p) by that variance, at least 1 and at most the number of answers. Without variance it is the number of the
+    cells' days.
+
+    Arguments:
+        single_check: all is of one day, so that there is no variance between days.
+    """
+    if not cells:
         return None
-    cells = [[hits / of for hits, of, _ in days.values()] for days in merged.values()]
-    answers = sum(base for days in merged.values() for _, _, base in days.values())
-    share = min(1.0, fsum(fsum(days) / len(days) for days in cells) / len(cells))
-    single = len({day for days in merged.values() for day in days}) == 1
-    n = float(sum(map(len, cells))) if single else _effective_n(share, cells, answers)
-    return Interval(share, *wilson(share, n), n, single)
+    share = min(1.0, fsum(cell.mean for cell in cells) / len(cells))
+    variance = 0.0 if single_check else _variance_of_share(cells)
+    if variance < _NO_VARIANCE:
+        n = float(sum(cell.days for cell in cells))
+    else:
+        n = min(max(share * (1 - share) / variance, 1.0), float(sum(cell.answers for cell in cells)))
+    return Interval(share, *wilson(share, n), n, single_check)
 
 
 def _by_cell_and_day(counts: Iterable[Count]) -> dict[Cell, dict[date, tuple[int, int, int]]]:
-    merged: dict[Cell, dict[date, tuple[int, int, int]]] = defaultdict(dict)
+    merged: dict[Cell, dict[date, tuple[int, int, int]]] = {}
     for count in counts:
         if count.of:
-            hits, of, base = merged[count.cell].get(count.day, (0, 0, 0))
-            merged[count.cell][count.day] = hits + count.hits, of + count.of, base + count.base
+            days = merged.setdefault(count.cell, {})
+            hits, of, base = days.get(count.day, (0, 0, 0))
+            days[count.day] = hits + count.hits, of + count.of, base + count.base
     return merged
 
 
-def _effective_n(share: float, cells: Sequence[Sequence[float]], answers: int) -> float:
-    known = [_sample_variance(days) for days in cells if len(days) > 1]
+def _summary(days: Sequence[tuple[int, int, int]]) -> CellSummary:
+    means = [hits / of for hits, of, _ in days]
+    mean = fsum(means) / len(means)
+    variance = fsum((x - mean) ** 2 for x in means) / (len(means) - 1) if len(means) > 1 else None
+    return CellSummary(len(days), mean, variance, sum(answers for _, _, answers in days))
+
+
+def _variance_of_share(cells: Sequence[CellSummary]) -> float:
+    known = [cell.variance for cell in cells if cell.variance is not None]
     usual = fsum(known) / len(known) if known else 0.0
-    of_cells = [(_sample_variance(days) if len(days) > 1 else usual) / len(days) for days in cells]
-    variance = fsum(of_cells) / len(cells) ** 2
-    if variance < _NO_VARIANCE:
-        return float(sum(map(len, cells)))
-    return min(max(share * (1 - share) / variance, 1.0), float(answers))
-
-
-def _sample_variance(values: Sequence[float]) -> float:
-    mean = fsum(values) / len(values)
-    return fsum((value - mean) ** 2 for value in values) / (len(values) - 1)
+    of_means = [(usual if cell.variance is None else cell.variance) / cell.days for cell in cells]
+    return fsum(of_means) / len(cells) ** 2
 
 
 def difference(before: Interval, after: Interval) -> tuple[float, float]:

@@ -14,7 +14,7 @@ from functools import lru_cache
 from itertools import groupby
 
 from capture.analysis.boundaries import begins_at, end_of
-from capture.analysis.folding import BETWEEN, DROP_BETWEEN, fold
+from capture.analysis.folding import BETWEEN, DROP_BETWEEN, MARK, fold
 from capture.analysis.patterns import between, inflected, stem
 from capture.analysis.scripts import Script, letters_in, script_of
 from capture.analysis.signs import Sign, signs_of
@@ -136,7 +136,7 @@ def _core(body: Sequence[Sign], lead: str, edge: str, *, keep_case: bool) -> tup
     for word, gap in zip(runs[:-1:2], runs[1::2], strict=True):
         parts += [inflected(word, keep_case=keep_case), between(gap, after=word, may_be_missing=may_join)]
     if edge:
-        return "".join([*parts, inflected(runs[-1], keep_case=keep_case), "™?", re.escape(edge)]), None
+        return "".join([*parts, inflected(runs[-1], keep_case=keep_case), f"{MARK}?", re.escape(edge)]), None
     letters, endings = stem(runs[-1], keep_case=keep_case)
     return "".join([*parts, *(sign.pattern for sign in letters)]), endings
 

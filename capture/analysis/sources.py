@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from enum import StrEnum
+from functools import lru_cache
 from ipaddress import ip_address
 from urllib.parse import urlsplit
 
@@ -22,6 +23,7 @@ class SourceKind(StrEnum):
     OTHER = "other"
 
 
+@lru_cache(maxsize=10_000)
 def host_of(address: str) -> str:
     """The host of a web address, or of a domain as people type it: in lower case and ASCII, without port and login.
 
@@ -46,6 +48,7 @@ def _ascii(host: str) -> str:
         return host.lower()
 
 
+@lru_cache(maxsize=10_000)
 def registrable_domain(address: str) -> str:
     """The part of a host that somebody has registered: `example.co.uk` of `www.example.co.uk`.
 
@@ -88,6 +91,7 @@ def belongs(address: str, domain: str) -> bool:
     return _is_on(host_of(address), own_domain(domain))
 
 
+@lru_cache(maxsize=10_000)
 def own_domain(domain: str) -> str:
     """A domain that somebody claims, as hosts are compared with it: `nike.com` of `https://www.nike.com/de`."""
     host = host_of(domain)

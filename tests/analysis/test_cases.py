@@ -12,8 +12,11 @@ def label(case):
 
 
 @pytest.mark.parametrize("case", load(OURS), ids=label)
-def test_a_case_of_ours_is_right(case):
-    assert bool(hits_of(case)) is case["mentioned"], case["note"]
+def test_in_a_case_of_ours_the_right_words_are_found(case):
+    words = [hit.words for hit in hits_of(case)]
+
+    assert words == case.get("words", []), case["note"]
+    assert bool(words) is case["mentioned"]
 
 
 @pytest.mark.skipif(not SHARED.exists(), reason="../shared/cases is not there")

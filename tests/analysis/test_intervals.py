@@ -7,7 +7,7 @@ from random import Random
 
 import pytest
 
-from capture.analysis.intervals import Cell, Count, difference, interval, wilson
+from capture.analysis.intervals import Cell, CellSummary, Count, difference, interval, interval_of_cells, wilson
 
 MONDAY = date(2026, 3, 2)
 
@@ -98,6 +98,14 @@ def test_a_cell_of_one_day_gets_the_usual_variance():
     found = interval_of(counts([0, 1], [1]))
 
     assert found.n == pytest.approx(0.75 * 0.25 / (0.75 / 4))
+
+
+def test_a_database_may_sum_up_the_cells():
+    cells = [CellSummary(3, 0.5, 0.25, 6), CellSummary(3, 5 / 6, 1 / 12, 6)]
+
+    found = interval_of_cells(cells, single_check=False)
+
+    assert found == interval_of(counts([1, 2, 0], [2, 2, 1], of=2))
 
 
 def test_counts_of_the_same_cell_and_day_are_one():
