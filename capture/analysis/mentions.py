@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import permutations
 
 from capture.analysis.flags import Flags
-from capture.analysis.names import Haystack, name_of
+from capture.analysis.names import Haystack, names_of
 from capture.analysis.text import visible
 
 # Goes up when a rule changes, so that figures by different rules are not compared.
@@ -118,9 +118,9 @@ def _is_called(entity: Entity, name: str) -> bool:
 
 def _places(entity: Entity, haystack: Haystack) -> Iterator[tuple[str, int, int]]:
     for alias in entity.names:
-        name = name_of(alias, keep_case=entity.match_case)
-        for start, end in name.find(haystack) if name else ():
-            yield alias, start, end
+        for name in names_of(alias, keep_case=entity.match_case):
+            for start, end in name.find(haystack):
+                yield alias, start, end
 
 
 def _whole_domains(found: Iterable[_Candidate], domains: Sequence[tuple[int, int]]) -> Iterator[_Candidate]:

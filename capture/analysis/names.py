@@ -98,7 +98,7 @@ class Name:
 
 
 @lru_cache(maxsize=10_000)
-def name_of(words: str, *, keep_case: bool = False) -> Name | None:
+def names_of(words: str, *, keep_case: bool = False) -> tuple[Name, ...]:
     """Make a name ready to be looked for.
 
     Arguments:
@@ -106,12 +106,18 @@ def name_of(words: str, *, keep_case: bool = False) -> Name | None:
         keep_case: upper and lower case count.
 
     Returns:
-        None for what has no letter and no digit, and cannot be looked for.
+        The name, and a second time where its accents are also spelled out (`Mueller`); a mixture would leave patterns
+        many ways to read one text. Nothing for what has no letter and no digit.
     """
     signs = signs_of(words, keep_case=keep_case)
+    if not any(sign.is_letter for sign in signs):
+        return ()
+    spelled = [tuple(sign.spelled(out=out) for sign in signs) for out in (False, True)]
+    return tuple(_name(way, keep_case=keep_case) for way in dict.fromkeys(spelled))
+
+
+def _name(signs: Sequence[Sign], *, keep_case: bool) -> Name:
     letters = [place for place, sign in enumerate(signs) if sign.is_letter]
-    if not letters:
-        return None
     lead = "".join(sign.folded for sign in signs[: letters[0]] if sign.folded not in _NOT_LEADING).lstrip()
     tail = "".join(sign.folded for sign in signs[letters[-1] + 1 :])
     body = signs[letters[0] : letters[-1] + 1]

@@ -12,7 +12,7 @@ from capture.analysis.scripts import letters_in
 from capture.analysis.signs import Sign
 
 # A line may break within a name, a paragraph may not.
-_SPACE = r"(?: {1,3}| {0,3}\n {0,3})"
+_SPACE = r"(?: {0,3}\n {0,3}| {1,3})"
 _SIGNS = r"[\-.'&·]"
 # A short word before a dot and a space is an abbreviation rather than the end of a sentence: `Dr. Pepper`.
 _LONGEST_ABBREVIATION = 3
@@ -40,7 +40,7 @@ def inflected(word: Sequence[Sign], *, keep_case: bool) -> str:
 
 
 def between(gap: Sequence[Sign], *, after: Sequence[Sign], may_be_missing: bool) -> str:
-    """What may stand between two words of a name.
+    """What may stand between two words of a name; one way only, so that no text makes the pattern try many.
 
     Arguments:
         gap: what stands there in the name.
@@ -49,13 +49,13 @@ def between(gap: Sequence[Sign], *, after: Sequence[Sign], may_be_missing: bool)
     """
     signs = "".join(sign.folded for sign in gap)
     if not SEPARATORS.issuperset(signs):
-        return f"{MARK}?{''.join(_of_other_signs(sign, may_be_missing) for sign in signs)}{MARK}?"
+        return f"(?>{MARK}?{''.join(_of_other_signs(sign, may_be_missing) for sign in signs)}{MARK}?)"
     ways = [_SPACE, _SIGNS]
     if own := signs.replace(" ", "").replace("\n", ""):
         ways.insert(0, " ?" + " ?".join(map(re.escape, own)) + " ?")
     if letters_in("".join(sign.folded for sign in after)) <= _LONGEST_ABBREVIATION:
         ways.insert(0, r"\. {1,2}")
-    return f"{MARK}?(?:{'|'.join(ways)}){'?' if may_be_missing else ''}{MARK}?"
+    return f"(?>{MARK}?(?:{'|'.join(ways)}){'?' if may_be_missing else ''}{MARK}?)"
 
 
 def _of_other_signs(sign: str, may_be_missing: bool) -> str:

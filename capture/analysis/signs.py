@@ -34,6 +34,11 @@ class Sign:
     def is_letter(self) -> bool:
         return script_of(self.folded[:1]) is not Script.NONE
 
+    def spelled(self, *, out: bool) -> Sign:
+        """The same with one plain spelling: for `ü` that is `u`, or `ue` spelled out."""
+        as_it_is, *plain = self.alternatives
+        return Sign((as_it_is, plain[-1 if out else 0]) if plain else (as_it_is,), self.written)
+
     @property
     def pattern(self) -> str:
         ways = "|".join(map(re.escape, self.alternatives))

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from capture.analysis.folding import fold
 from capture.analysis.mentions import Entity, find_mentions
-from capture.analysis.names import name_of
+from capture.analysis.names import names_of
 from capture.analysis.text import visible
 from tests.analysis.examples import OURS, load
 
@@ -108,6 +108,4 @@ def test_every_place_of_the_visible_and_the_folded_text_has_its_origin(text, dat
 
 @given(anything, st.booleans())
 def test_any_words_can_be_made_a_name(words, keep_case):
-    name = name_of(words, keep_case=keep_case)
-
-    assert name is None or name.anchors
+    assert all(name.anchors for name in names_of(words, keep_case=keep_case))

@@ -156,3 +156,21 @@ def test_hostile_text_is_read_in_one_pass(piece):
     took = time.process_time() - began
 
     assert took < 2
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("å" * 60, "a" * 90 + "b"),
+        ("&".join("a" * 50), "&".join("a" * 49) + "&b"),
+        ("a" + '"' * 60 + "b", "a" + '"' * 40 + "c"),
+        (" ".join("a" * 50), "™".join("a" * 49) + "b"),
+        (" ".join(["бао"] * 30), "бао" * 29 + "бац"),
+        ("ü" * 20 + "e" * 20, "u" + "e" * 50 + "x"),
+    ],
+)
+def test_a_hostile_name_is_read_in_one_way_only(name, text):
+    began = time.process_time()
+    find_mentions(text * 5, [Entity("one", name)])
+
+    assert time.process_time() - began < 1
