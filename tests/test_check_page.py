@@ -202,8 +202,8 @@ class TestPage:
             queue.start(ticket, WORKER, ACCOUNT, PATIENCE)
             queue.complete(ticket, answer())
 
-        # Session, user, the glance; prompts, jobs, captures; how long calls take.
-        with django_assert_num_queries(7):
+        # Session, user, the glance; prompts, jobs, captures; how long calls take; the money.
+        with django_assert_num_queries(8):
             ada.get(reports.check_url(check))
 
     def test_times_are_of_the_teams_zone(self, page, user):

@@ -86,7 +86,7 @@ class TestMoney:
         refusal = f"This check would cost about {cost_of(10)}; $0.01 of this month&#x27;s $1.00 is left."
         assert f'role="alert">Nothing was asked yet. {refusal}</p>' in html
         inputs = {(attributes["name"], attributes.get("value")): attributes for attributes in Tags(html).of("input")}
-        assert {("brand", "Northwind"), ("samples", "5"), ("country", "DE"), ("nonce", "abc")} <= inputs.keys()
+        assert {("brand", "Northwind"), ("samples", "5"), ("nonce", "abc")} <= inputs.keys()
         assert "checked" in inputs["providers", "chatgpt"]
         assert "Is &lt;b&gt;this&lt;/b&gt; kept?\nAnd this?" in html
         assert "Contoso" in html

@@ -340,7 +340,7 @@ class TestSum:
             make_check(user, brand=f"Brand {number}")
         ada.post(DRAFT, typed(), headers=htmx("sum"))  # how long calls take is measured once for all
 
-        with django_assert_max_num_queries(9):
+        with django_assert_max_num_queries(10):
             ada.post(DRAFT, typed(), headers=htmx("sum"))
 
 

@@ -135,7 +135,7 @@ class TestProgress:
     def test_others_that_go_first_count(self, user, progress_of):
         self.measure(60, 60)
         Lane.objects.filter(name="openai").update(limit=1)
-        make_check(brand="Other", prompts=tuple(f"Question {number}?" for number in range(9)))
+        make_check(user, brand="Other", prompts=tuple(f"Question {number}?" for number in range(9)))
 
         assert progress_of(make_check(user)).left == "about 10 minutes"
 

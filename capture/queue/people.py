@@ -66,7 +66,7 @@ def _start_again(jobs: JobQuerySet, afresh: Mapping[str, Any]) -> int:
     if len(chosen) == 1:
         lane = Lane.objects.filter(name=OuterRef("lane")).values("turn")
         return jobs.filter(pk__in=chosen).update(status=Status.PENDING, turn=Subquery(lane), **afresh)
-    batches = (chosen[at : at + AT_ONCE] for at in range(0, len(chosen), AT_ONCE))
+    batches = (chosen[start : start + AT_ONCE] for start in range(0, len(chosen), AT_ONCE))
     return sum(_start_many(jobs.filter(pk__in=batch), afresh) for batch in batches)
 
 
@@ -76,7 +76,7 @@ def _start_many(jobs: JobQuerySet, afresh: Mapping[str, Any]) -> int:
         locked = list(jobs.select_for_update(of=("self",), no_key=True).order_by("pk"))
         dealt = Turns()
         for job in locked:
-            job.turn, job.status = dealt.deal(job.team_id, job.lane), Status.PENDING
-            for name, value in afresh.items():
-                setattr(job, name, value)
-        return CaptureJob.objects.bulk_update(locked, ["turn", "status", *afresh])
+            job.turn = dealt.deal(job.team_id, job.lane)
+        CaptureJob.objects.bulk_update(locked, ["turn"])
+        # By their numbers alone: they are locked, and the set may be one of those that are final.
+        return CaptureJob.objects.filter(pk__in=[job.pk for job in locked]).update(status=Status.PENDING, **afresh)

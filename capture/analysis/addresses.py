@@ -1,0 +1,54 @@
+"""Web and mail addresses in prose. An address is a source and never a mention."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from capture.analysis.sources import has_known_suffix
+
+# Scripts without spaces between words, in which prose goes on right behind an address.
+_UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u31f0-\u31ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff"
+_ENDS = r"\s<>\"“”„«»‹›`|\\^{}\[\]—–،؛、。，；：！？（）「」『』【】《》〈〉・…\ufffc"
+_ESCAPED_END = r"(?!&(?:nbsp|lt|gt|quot|#\d+);)"
+_CHARACTER = rf"(?:{_ESCAPED_END}[^{_ENDS}{_UNSPACED}()]|(?<=[/=_?&#%.\-{_UNSPACED}])[{_UNSPACED}])"
+_REST = rf"(?:{_CHARACTER}|\({_CHARACTER}*\))*"
+
+_LETTER = "a-z0-9\u00c0-\u024f\u0370-\u052f"
+_LABEL = rf"[{_LETTER}](?:[{_LETTER}\-]{{0,61}}[{_LETTER}])?"
+_DOMAIN = rf"{_LABEL}(?:\.{_LABEL}){{1,9}}"
+# Only where a word begins, or behind one sign of its own (a bullet's hyphen): so each word is tried once.
+_BEGINS = rf"(?:(?<![{_LETTER}@._+\-])|(?<=[^{_LETTER}@._+\-][._+\-])|(?<=^[._+\-]))"
+
+BARE_DOMAIN = re.compile(_DOMAIN, re.IGNORECASE)
+_ADDRESS = re.compile(
+    rf"(?P<url>(?<![a-z0-9])(?:[a-z][a-z0-9+.\-]{{1,15}}://|mailto:|tel:){_REST})"
+    rf"|{_BEGINS}(?:(?P<mail>[{_LETTER}._%+\-]{{1,64}}@{_DOMAIN})|(?P<host>{_DOMAIN})(?P<path>(?::\d+)?[/?#]{_REST})?)",
+    re.IGNORECASE,
+)
+
+
+class Address(NamedTuple):
+    """Where an address stands; `bare` for a domain with nothing else, as in "we use monday.com"."""
+
+    start: int
+    end: int
+    bare: bool
+
+
+def addresses(text: str) -> Iterator[Address]:
+    """All addresses in a text, in their order."""
+    for found in _ADDRESS.finditer(text):
+        host = found["host"]
+        if host is None:
+            yield Address(*found.span(), bare=False)
+        elif _is_domain(host):
+            bare = found["path"] is None and not host.lower().startswith("www.")
+            yield Address(*found.span(), bare=bare)
+
+
+def _is_domain(host: str) -> bool:
+    """Whether words with dots between them are a domain, and not two sentences without a space (`Notion.It is`)."""
+    suffix = host.rpartition(".")[2]
+    return (suffix.islower() or host.isupper()) and has_known_suffix(host)
