@@ -295,6 +295,7 @@ class QueueMachine(RuleBasedStateMachine):
     def is_silent(self, which: int) -> None:
         """A worker is given up by its lease, finds that out, and goes on under a new id with what it has in hand."""
         process = self.processes[which]
+        Worker.objects.serving().update(beat_at=ClockTimestamp())  # nobody is, only since this machine is slow
         Worker.objects.filter(pk=process.id).update(beat_at=ClockTimestamp() - LEASE - timedelta(seconds=1))
         assert recovery.give_up_the_silent() == 1
         self.lost.add(process.id)
