@@ -121,10 +121,10 @@ class TestMoney:
         queue.cancel(CaptureJob.objects.filter(pk=job.pk))
         Team.objects.update(monthly_budget=1)
 
-        for action in ("ask-again", "repeat"):
+        for action, cost in (("ask-again", budgets.rounded_up(job.estimate)), ("repeat", cost_of(1))):
             html = shown(poor.post(f"{path_of(job.of_check)}{action}/", {"nonce": "n"}, follow=True))
 
-            assert f"would cost about {cost_of(1)}; $0.01 of this month&#x27;s $1.00 is left." in html
+            assert f"would cost about {cost}; $0.01 of this month&#x27;s $1.00 is left." in html
         assert not CaptureJob.objects.open().exists()
         assert Check.objects.count() == 2
 
