@@ -82,6 +82,7 @@ def progress_on(html: str) -> dict[str, str]:
 
 
 def title_of(html: str) -> str:
+    title: str
     (title,) = re.findall(r"<title>(.*?)</title>", html, re.DOTALL)
     return unescape(title.strip())
 
