@@ -56,7 +56,7 @@ def ada(client: Client, user) -> Client:
 def page(ada):
     """Gets a check's page as Ada."""
 
-    def get(check) -> str:
+    def get(check):
         response = ada.get(reports.check_url(check))
         assert response.status_code == 200
         return response.content.decode()
@@ -68,7 +68,7 @@ def page(ada):
 def poll(ada):
     """Asks what is new, as a page that shows this does."""
 
-    def get(check, html: str, *, status: int = 200) -> str:
+    def get(check, html: str, *, status: int = 200):
         response = ada.get(reports.check_url(check), headers={**HTMX, "Shown": shown_on(html)})
         assert response.status_code == status
         return response.content.decode()

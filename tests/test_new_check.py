@@ -58,7 +58,7 @@ def ada(client: Client, user) -> Client:
 def post(ada):
     """Sends the form as Ada; gives back the page."""
 
-    def send(path: str = DRAFT, *, target: str = "", status: int = 200, **fields) -> str:
+    def send(path: str = DRAFT, *, target: str = "", status: int = 200, **fields):
         response = ada.post(path, typed(**fields), headers=htmx(target) if target else {})
         assert response.status_code == status
         return response.content.decode()
@@ -136,7 +136,7 @@ class TestAskedAlready:
         check = Check.objects.latest("pk")
         Check.objects.update(created_at=check.created_at - timedelta(minutes=5))
         html = ada.post(NEW, typed(samples="2", prompts="One?\n  Two?\n", country="DE")).content.decode()
-        form = [(tag["name"], tag.get("value", "")) for tag in Tags(html).of("input") if tag.get("name")]
+        form = [(tag["name"] or "", tag.get("value") or "") for tag in Tags(html).of("input") if tag.get("name")]
         sent: dict[str, list[str]] = {}
         for name, value in form:
             sent.setdefault(name, []).append(value)
