@@ -68,7 +68,7 @@ def main() -> int:
     print(f"polls                {len(polls.seconds):,}: {dict(polls.statuses)}")
     print(f"errors               {polls.errors}")
     print(
-        f"median, 95 %         {statistics.median(polls.seconds) * 1000:.0f} ms, {polls.p95:.0f} ms (limit {SLOWEST} ms)"
+        f"median, 95 %         {statistics.median(polls.seconds) * 1000:.0f} ms, {polls.p95:.0f} ms (limit {SLOWEST})"
     )
     print(f"jobs a second        {_told(without)} without pages, {_told(with_pages)} with")
     print(f"ratio of the pace    {ratio:.2f} (least {LEAST_RATIO})")

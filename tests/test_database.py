@@ -15,6 +15,7 @@ from django.db import Error, connection, transaction
 from capture import database
 from capture.database import Watchdog
 from capture.models import Lane
+from tests.process.running import until
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -137,3 +138,29 @@ def test_nothing_is_cut_while_there_is_no_connection(watchdog):
     database.cut(connection)
 
     assert ask("SELECT 1") == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("idle_in_transaction_session_timeout", "1min"),
+        ("lock_timeout", "1min"),
+        ("statement_timeout", "10min"),
+        ("client_connection_check_interval", "5s"),
+    ],
+)
+def test_fault_14_sessions_are_bounded_by_their_role_and_not_by_their_client(name, value):
+    """A pooler passes no setting of a session; a host that is cut off sends none."""
+    connection.close()
+
+    assert ask(f"SHOW {name}") == value
+
+
+def test_a_query_that_nobody_waits_for_any_more_is_ended_by_the_server(watchdog):
+    lonely = (
+        "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'SELECT pg_sleep(601%'"
+    )
+
+    assert_cut_off(watchdog, lambda: ask("SELECT pg_sleep(601) IS NULL"))
+
+    until(lambda: ask(lonely) == 0)
