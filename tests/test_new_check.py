@@ -61,7 +61,7 @@ def post(ada):
     def send(path: str = DRAFT, *, target: str = "", status: int = 200, **fields) -> str:
         response = ada.post(path, typed(**fields), headers=htmx(target) if target else {})
         assert response.status_code == status
-        return response.content.decode()
+        return str(response.content.decode())
 
     return send
 
@@ -136,7 +136,7 @@ class TestAskedAlready:
         check = Check.objects.latest("pk")
         Check.objects.update(created_at=check.created_at - timedelta(minutes=5))
         html = ada.post(NEW, typed(samples="2", prompts="One?\n  Two?\n", country="DE")).content.decode()
-        form = [(tag["name"], tag.get("value", "")) for tag in Tags(html).of("input") if tag.get("name")]
+        form = [(tag["name"] or "", tag.get("value") or "") for tag in Tags(html).of("input") if tag.get("name")]
         sent: dict[str, list[str]] = {}
         for name, value in form:
             sent.setdefault(name, []).append(value)

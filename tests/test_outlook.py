@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from typing import Any
 
 import pytest
 from django.core.cache import cache
@@ -35,7 +36,7 @@ def measure(seconds: float = 60) -> None:
 
 
 def outlook(user, **fields) -> Outlook:
-    usual = {"prompts": 1, "providers": ("chatgpt",)}
+    usual: dict[str, Any] = {"prompts": 1, "providers": ("chatgpt",)}
     return outlook_for(Team.objects.of(user), Wanted(**usual | fields))
 
 

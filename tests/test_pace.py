@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from django.core.cache import cache
 from django.utils import timezone
@@ -16,7 +18,7 @@ NOW = timezone.now()
 
 
 def lane(**fields) -> Standing:
-    usual = {
+    usual: dict[str, Any] = {
         "now": NOW,
         "name": "openai",
         "enabled": True,
