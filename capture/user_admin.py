@@ -67,7 +67,7 @@ class PeopleAdmin(UserAdmin):  # type: ignore[type-arg]  # generic in the type c
             form.add_error(None, _("The mail could not be sent, so nobody was invited. The log says why."))
         else:
             self.log_addition(request, user, f"Invited to the team {team}.")
-            self.message_user(request, gettext("%s is invited.") % user, messages.SUCCESS)
+            self.message_user(request, gettext("An invitation went to %s.") % user, messages.SUCCESS)
             return True
         return False
 

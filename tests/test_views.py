@@ -7,12 +7,14 @@ from html.parser import HTMLParser
 
 import pytest
 from django.db import OperationalError
+from django.templatetags.static import static
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 from django.utils.html import escape
 
 from capture import queue, reports
-from capture.models import Check
+from capture.models import Check, Team
 from capture.providers.replies import Kind, Refused, Source
 from tests.factories import (
     complete_one,
@@ -271,7 +273,7 @@ class TestHostileText:
     def test_it_makes_no_tag_and_no_attribute(self, html):
         tags = Tags(html)
 
-        assert [tag.get("src") for tag in tags.of("img")] == []
+        assert [tag.get("src") for tag in tags.of("img")] == [static("capture/favicon.svg")]  # of the frame
         assert all("/static/" in (tag.get("src") or "") for tag in tags.of("script"))
         assert not [name for _, attributes in tags.found for name in attributes if name.startswith("on")]
 
@@ -382,3 +384,30 @@ class TestTrouble:
 
         assert response.status_code == 400
         assert "Not understood" in response.content.decode()
+
+
+class TestTimes:
+    @pytest.mark.parametrize(
+        ("zone", "shown"),
+        [
+            ("Europe/Berlin", ("CET", "CEST")),
+            ("Asia/Kolkata", ("IST",)),
+            ("Not/AZone", ("UTC",)),
+            ("../../etc", ("UTC",)),
+        ],
+    )
+    def test_they_are_in_the_teams_zone_which_stands_beside_them(self, page, user, zone, shown):
+        check = make_check(user)
+        Team.objects.filter(memberships__user=user).update(time_zone=zone)
+
+        for path in ("/", path_of(check)):
+            (time,) = re.findall(r"<time [^>]*>([^<]*)</time>", page(path))
+            assert time.split()[-1] in shown
+
+    def test_a_zone_lasts_for_its_request_only(self, page, user):
+        make_check(user)
+        Team.objects.filter(memberships__user=user).update(time_zone="Asia/Kolkata")
+
+        page("/")
+
+        assert timezone.get_current_timezone_name() == "UTC"

@@ -122,6 +122,30 @@ def test_production_settings_pass_the_deployment_check(run_python):
 
 
 @pytest.mark.parametrize(
+    ("variables", "mail"),
+    [
+        ({}, ["console", None, None, None, None, False]),
+        (PRODUCTION, ["smtp", "localhost", 25, None, None, False]),
+        (
+            {"EMAIL_URL": "smtp+tls://me%40a.example:pa%2Fss@mail.example:587"},
+            ["smtp", "mail.example", 587, "me@a.example", "pa/ss", True],
+        ),
+        ({**PRODUCTION, "EMAIL_URL": "consolemail://"}, ["console", None, None, None, None, False]),
+    ],
+)
+def test_mail_goes_out_as_the_address_says(run_python, variables, mail):
+    names = ["EMAIL_HOST", "EMAIL_PORT", "EMAIL_HOST_USER", "EMAIL_HOST_PASSWORD", "EMAIL_USE_TLS"]
+    script = (
+        "from django.conf import settings as s; import json; "
+        f"print(json.dumps([s.EMAIL_BACKEND.split('.')[-2], *(getattr(s, n) for n in {names})]))"
+    )
+
+    said = run_python("-c", script, DJANGO_SETTINGS_MODULE="aicontrol.settings", **variables)
+
+    assert json.loads(said.stdout) == mail
+
+
+@pytest.mark.parametrize(
     ("name", "value"),
     [
         ("CAPTURE_CONCURRENCY", "many"),
@@ -135,6 +159,9 @@ def test_production_settings_pass_the_deployment_check(run_python):
         ("DATABASE_URL", "mysql://someone:hidden@host/name"),
         ("DATABASE_URL", "postgres://someone:hidden@host:port/name"),
         ("DATABASE_URL", "hidden"),
+        ("EMAIL_URL", "smtp+tls://someone:hidden@"),
+        ("EMAIL_URL", "smtp://someone:hidden@host:port"),
+        ("EMAIL_URL", "pigeon://hidden"),
         ("SECURE_PROXY_SSL_HEADER", "HTTP_X_FORWARDED_PROTO"),
         ("SECRET_KEY_FILE", "/not/there"),
         ("LOG_LEVEL", "LOUD"),

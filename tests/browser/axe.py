@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import functools
 import hashlib
-import shutil
 import subprocess
 import tarfile
 from pathlib import Path
@@ -13,7 +12,7 @@ from pathlib import Path
 from django.conf import settings
 from playwright.sync_api import Page
 
-from tests.browser.chromium import missing
+from tests.neighbours import missing, program
 
 VERSION = "4.14.1"
 SHA512 = "FHfa+lmNjQZfJz1q8wKqIDwC6DExcHt/pkjNQb09a3NPjCKg2rhu5qb2S4r76ASyFNNtuFooJpZe37OgudVGtQ=="
@@ -58,11 +57,9 @@ def _package() -> Path:
 
 
 def _fetch(package: Path) -> None:
-    npm = shutil.which("npm")
-    if not npm:
-        missing("no npm, by which axe-core comes (Debian's package npm)")
+    npm = program("npm", "by which axe-core comes (Debian's package npm)")
     package.parent.mkdir(parents=True, exist_ok=True)
-    command = [str(npm), "pack", "--silent", f"axe-core@{VERSION}", f"--pack-destination={package.parent}"]
+    command = [npm, "pack", "--silent", f"axe-core@{VERSION}", f"--pack-destination={package.parent}"]
     result = subprocess.run(command, cwd=package.parent, capture_output=True, text=True, timeout=100, check=False)
     if result.returncode:
         missing(f"npm could not get axe-core: {result.stderr.strip()[-300:]}")

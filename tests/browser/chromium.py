@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-import pytest
 from playwright.sync_api import Browser, sync_playwright
+
+from tests.neighbours import program
 
 PROGRAM = os.environ.get("CHROMIUM", "/usr/bin/chromium")
 
@@ -23,25 +23,12 @@ ARGUMENTS = [
 ]
 
 
-def missing(what: str) -> None:
-    """Skip for want of something, or fail in CI, where a skipped test would go unnoticed.
-
-    Raises:
-        pytest.skip.Exception: anywhere but in CI.
-        pytest.fail.Exception: in CI.
-    """
-    if os.environ.get("CI") == "true":
-        pytest.fail(f"{what}; CI must have it", pytrace=False)
-    pytest.skip(what)
-
-
 @contextmanager
 def chromium() -> Iterator[Browser]:
     """A running browser, without any profile."""
-    if not shutil.which(PROGRAM):
-        missing(f"no Chromium at {PROGRAM} (Debian's package chromium; CHROMIUM names another place)")
+    path = program(PROGRAM, "a browser (Debian's package chromium; CHROMIUM names another place)")
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=PROGRAM, args=ARGUMENTS)
+        browser = playwright.chromium.launch(executable_path=path, args=ARGUMENTS)
         try:
             yield browser
         finally:

@@ -20,7 +20,7 @@ from tests.process.running import Simulator, simulator, worker
 Scheme = Literal["light", "dark"]
 Visitor = Callable[..., Visit]
 
-WIDE, NARROW = 1280, 320  # CSS pixels
+WIDEST, WIDE, NARROW = 2000, 1280, 320  # CSS pixels
 HEIGHT = 800
 
 

@@ -90,6 +90,8 @@ PAGES = (
     SomePage("password-link-old", at("/password/set/MQ/old/"), stranger=True),
     SomePage("not-found", at("/nothing-here/"), status=404),
     SomePage("not-found-stranger", at("/nothing-here/"), stranger=True, status=404),
+    SomePage("broken", at("/breaks/"), status=500),
+    SomePage("not-allowed", at("/refuses/"), status=403),
     SomePage("bad-request", at("/?page=%00"), status=400),
 )
 

@@ -109,7 +109,7 @@ def test_somebody_who_is_invited_chooses_a_password_and_begins(visitor, site, tr
     page.get_by_label("Mail address").fill("New@mail.example")
     page.get_by_label("Name of the new team").fill("Marketing")
     page.get_by_role("button", name="Send the invitation").click()
-    expect(page.get_by_text("new@mail.example is invited.")).to_be_visible()
+    expect(page.get_by_text("An invitation went to new@mail.example.")).to_be_visible()
 
     page = visitor().page
     page.goto(link_in(site.last_mail()))

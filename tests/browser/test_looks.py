@@ -9,10 +9,10 @@ import os
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
 from tests.browser import axe
-from tests.browser.conftest import HEIGHT, NARROW, WIDE
+from tests.browser.conftest import HEIGHT, NARROW, WIDE, WIDEST
 from tests.browser.pages import PAGES, Scene, SomePage
 from tests.factories import make_user
 
@@ -39,13 +39,54 @@ def sticks_out(page: Page) -> bool:
     return bool(page.evaluate("() => document.documentElement.scrollWidth > window.innerWidth"))
 
 
+# How far things jumped while the page was loaded, as the browser counts it; 0 is not at all.
+JUMPS = """() => new Promise((resolve) => {
+  let sum = 0;
+  new PerformanceObserver(list => list.getEntries().forEach(entry => { sum += entry.value; }))
+    .observe({type: "layout-shift", buffered: true});
+  requestAnimationFrame(() => setTimeout(() => resolve(sum)));
+})"""
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("some", PAGES, ids=[page.name for page in PAGES])
 def test_a_page_has_no_barrier_and_fits(visitor, user, some, scheme):
     page = open_page(some, visitor, user, scheme).page
+    assert page.evaluate(JUMPS) == 0
 
     for width in (WIDE, NARROW):
         page.set_viewport_size({"width": width, "height": HEIGHT})
         photograph(page, f"{some.name}-{scheme}-{width}")
         assert axe.violations(page) == []
         assert not sticks_out(page)
+
+
+def test_a_jump_is_counted(visit):
+    page = visit.go("/")
+
+    page.evaluate("() => document.querySelector('main').before(document.createElement('h1'), 'Pushes it down')")
+
+    assert page.evaluate(JUMPS) > 0
+
+
+def test_a_very_wide_window_is_filled_and_not_flooded(visitor, user):
+    page = open_page(PAGES[0], visitor, user, "light").page
+
+    page.set_viewport_size({"width": WIDEST, "height": HEIGHT})
+
+    photograph(page, f"{PAGES[0].name}-light-{WIDEST}")
+    box = page.locator(".heading").bounding_box()
+    assert box
+    assert 1200 <= box["width"] <= 1600
+
+
+def test_print_leaves_out_what_one_presses(visitor, user):
+    page = open_page(PAGES[0], visitor, user, "dark").page
+
+    page.emulate_media(media="print")
+
+    photograph(page, f"{PAGES[0].name}-print")
+    expect(page.get_by_role("heading", name="Checks")).to_be_visible()
+    expect(page.get_by_role("navigation")).to_be_hidden()
+    expect(page.get_by_role("button")).to_be_hidden()
+    assert page.evaluate("() => getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"

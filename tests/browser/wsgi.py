@@ -1,11 +1,14 @@
-"""The application as tests serve it: it outlives the rows that it remembers.
+"""The application as tests serve it: it outlives the rows that it remembers, and has pages that go wrong.
 
 Between two tests all tables are emptied, and content types, which Django keeps in mind, come back with other numbers.
 """
 
 from typing import Any
 
+from django.core.exceptions import PermissionDenied
 from django.core.signals import request_started
+from django.http import HttpRequest, HttpResponse
+from django.urls import path
 
 from aicontrol.wsgi import application
 
@@ -19,3 +22,21 @@ def forget(**_: Any) -> None:
 
 
 request_started.connect(forget)
+
+
+def breaks(request: HttpRequest) -> HttpResponse:
+    raise ZeroDivisionError
+
+
+def refuses(request: HttpRequest) -> HttpResponse:
+    raise PermissionDenied
+
+
+def add_pages() -> None:
+    """Pages that show what is seen of an error, and of what is not allowed."""
+    from aicontrol.urls import urlpatterns
+
+    urlpatterns[:0] = [path("breaks/", breaks), path("refuses/", refuses)]
+
+
+add_pages()

@@ -147,16 +147,20 @@ def demo(checkout: Path) -> Iterator[Demo]:
         os.kill(pid, signal.SIGKILL)
 
 
-def log_in(port: int, password: str) -> str:
-    """Log in as a browser does, and return the address that it leads to."""
-    browser = urllib.request.build_opener(urllib.request.HTTPCookieProcessor(jar := http.cookiejar.CookieJar()))
-    address = f"http://127.0.0.1:{port}/login/"
+def browser() -> urllib.request.OpenerDirector:
+    return urllib.request.build_opener(urllib.request.HTTPCookieProcessor(http.cookiejar.CookieJar()))
+
+
+def post(browser: urllib.request.OpenerDirector, address: str, **form: str) -> str:
+    """Send the form of a page as a browser does, and return the address that it leads to."""
     with browser.open(address) as page:
-        page.read()
-    token = next(cookie.value for cookie in jar if cookie.name == "csrftoken")
-    form = {"username": "demo", "password": password, "csrfmiddlewaretoken": token}
-    with browser.open(address, urllib.parse.urlencode(form).encode()) as page:
+        (token,) = set(re.findall(r'name="csrfmiddlewaretoken" value="(\w+)"', page.read().decode()))
+    with browser.open(address, urllib.parse.urlencode({**form, "csrfmiddlewaretoken": token}).encode()) as page:
         return str(page.url)
+
+
+def log_in(port: int, password: str) -> str:
+    return post(browser(), f"http://127.0.0.1:{port}/login/", username="demo", password=password)
 
 
 def test_it_serves_lets_people_in_and_leaves_nothing_running(demo):
@@ -172,6 +176,15 @@ def test_it_serves_lets_people_in_and_leaves_nothing_running(demo):
     assert demo.processes() == set()
     assert not (demo.checkout / ".data" / "demo.env").exists()
     assert "Traceback" not in demo.said()
+
+
+def test_mails_are_printed_to_its_terminal(demo):
+    demo.start("--no-simulator")
+    address = f"http://127.0.0.1:{demo.port}/password/forgotten/"
+
+    post(browser(), address, email="demo@localhost.example")
+
+    until(lambda: f"http://127.0.0.1:{demo.port}/password/set/" in demo.said())
 
 
 def test_a_check_started_in_a_second_terminal_is_answered_whole(demo):
