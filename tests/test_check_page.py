@@ -82,6 +82,7 @@ def progress_on(html: str) -> dict[str, str]:
 
 
 def title_of(html: str) -> str:
+    title: str
     (title,) = re.findall(r"<title>(.*?)</title>", html, re.DOTALL)
     return unescape(title.strip())
 
@@ -266,7 +267,9 @@ class TestNews:
 
         assert len(cells_in(response.content.decode())) == 2
 
-    @pytest.mark.parametrize("shown", ["x", "0" * 32, f"{'0' * 32} abc", f"{'0' * 32} AAAA", f"{'0' * 32} \xff\xff\xff\xff"])
+    @pytest.mark.parametrize(
+        "shown", ["x", "0" * 32, f"{'0' * 32} abc", f"{'0' * 32} AAAA", f"{'0' * 32} \xff\xff\xff\xff"]
+    )
     def test_what_is_not_understood_is_sent_all_cells(self, ada, user, shown):
         check = make_check(user, prompts=("One?", "Two?"))
 

@@ -430,7 +430,9 @@ class TestEarlier:
     def test_those_that_are_chosen_come_below_what_is_typed_and_once(self, post):
         chosen = [prompt.pk for check in Check.objects.order_by("pk") for prompt in check.prompts.order_by("position")]
 
-        html = post(target="check-form", do="earlier", earlier=[*chosen, "x", "²", str(10**30)], prompts="Mine?\nold two?")
+        html = post(
+            target="check-form", do="earlier", earlier=[*chosen, "x", "²", str(10**30)], prompts="Mine?\nold two?"
+        )
 
         assert prompts_in(html) == ["Mine?", "old two?", "Another?", "Old one?"]
 

@@ -28,7 +28,17 @@ class TestShown:
         assert Shown.read(str(Shown(STAMP))) == Shown(STAMP)
 
     @pytest.mark.parametrize(
-        "text", ["", "x", STAMP, f"{STAMP} AAA", f"{STAMP}  AAAA", f"{STAMP[:-1]} AAAA", f"{STAMP.upper()} AAAA", f"{STAMP} ÄÄÄÄ"]
+        "text",
+        [
+            "",
+            "x",
+            STAMP,
+            f"{STAMP} AAA",
+            f"{STAMP}  AAAA",
+            f"{STAMP[:-1]} AAAA",
+            f"{STAMP.upper()} AAAA",
+            f"{STAMP} ÄÄÄÄ",
+        ],
     )
     def test_what_it_does_not_understand_shows_nothing(self, text):
         assert Shown.read(text) == Shown()
@@ -75,7 +85,9 @@ class TestProgress:
 
     def measure(self, *seconds: float, **fields) -> None:
         """Somebody else's calls took so long."""
-        check = make_check(brand="Measured", prompts=tuple(f"Question {number}?" for number in range(len(seconds))), **fields)
+        check = make_check(
+            brand="Measured", prompts=tuple(f"Question {number}?" for number in range(len(seconds))), **fields
+        )
         for ticket in claim(seats=100):
             queue.start(ticket, WORKER, ACCOUNT, PATIENCE)
             queue.complete(ticket, answer())

@@ -14,8 +14,9 @@ from django.urls import reverse
 
 from capture import formatting
 from capture.models import Capture, Check, Source
-from capture.reports.board import Board, board_of, by_place
+from capture.reports.board import Board, board_of
 from capture.reports.cells import Cell
+from capture.reports.rows import by_place
 
 # Answers that are read at once, where a whole check's would be too many to keep.
 AT_ONCE = 20

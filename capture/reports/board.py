@@ -6,37 +6,14 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeVar
-
-from django.db.models import F, OuterRef, QuerySet, Subquery
 
 from capture import systems
-from capture.models import Attempt, Capture, CaptureJob, Check, Outcome, Prompt
-from capture.models.clock import StatementTimestamp
+from capture.models import Check, Outcome, Prompt
 from capture.reports.cells import Cell, State, cell_of
 from capture.reports.columns import System, system_of
 from capture.reports.glance import Glance
+from capture.reports.rows import Kept, OpenJob, Place, kept, open_jobs
 from capture.reports.waiting import Wait, placed, waits_in
-
-Place = tuple[int, str, int]  # prompt, AI system, sample
-PlacedT = TypeVar("PlacedT", CaptureJob, Capture)
-
-# What is read of each; answers are long.
-JOB = (
-    "of_check",
-    "prompt",
-    "provider",
-    "sample",
-    "lane",
-    "status",
-    "worker",
-    "remote_id",
-    "attempts",
-    "reason",
-    "run_after",
-    "asked_at",
-)
-CAPTURE = ("of_check", "prompt", "provider", "sample", "outcome", "reason", "attempts", "simulated", "answered_at")
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,18 +86,12 @@ def board_of(check: Check, glance: Glance | None = None) -> Board:
     columns = tuple(system_of(slug) for slug in check.providers)
     prompts = check.prompts.order_by("position")
     # Jobs before captures: one that ends in between is still shown as open, rather than as neither.
-    jobs = by_place(_open_jobs(check))
-    captures = by_place(_captures_without_text(check))
-    waits = _waits(jobs.values(), glance) if glance else {}
-    cells = _Cells(check, jobs, captures, waits)
+    jobs = open_jobs(check)
+    cells = _Cells(check, jobs, kept(check), _waits(jobs.values(), glance) if glance else {})
     rows = tuple(
         Row(prompt, tuple(Group(system, tuple(cells.of(prompt, system))) for system in columns)) for prompt in prompts
     )
     return Board(check, columns, rows)
-
-
-def by_place(rows: Iterable[PlacedT]) -> dict[Place, PlacedT]:
-    return {(row.prompt_id, row.provider, row.sample): row for row in rows}
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,8 +99,8 @@ class _Cells:
     """What was read of a check, to be dealt to its places."""
 
     check: Check
-    jobs: Mapping[Place, CaptureJob]
-    captures: Mapping[Place, Capture]
+    jobs: Mapping[Place, OpenJob]
+    kept: Mapping[Place, Kept]
     waits: Mapping[int, Wait]
 
     def of(self, prompt: Prompt, system: System) -> Iterator[Cell]:
@@ -137,19 +108,9 @@ class _Cells:
             place = (prompt.pk, system.slug, sample)
             job = self.jobs.get(place)
             wait = self.waits.get(job.pk) if job else None
-            yield cell_of(prompt, system, sample, job, self.captures.get(place), wait)
+            yield cell_of(prompt, system, sample, job, self.kept.get(place), wait)
 
 
-def _open_jobs(check: Check) -> QuerySet[CaptureJob]:
-    asked = Attempt.objects.filter(job=OuterRef("pk")).order_by("-number").values("simulated")[:1]
-    jobs = CaptureJob.objects.open().filter(of_check=check).only(*JOB)
-    return jobs.annotate(asked_at_simulator=Subquery(asked), asked_ago=StatementTimestamp() - F("asked_at"))
-
-
-def _captures_without_text(check: Check) -> QuerySet[Capture]:
-    return check.captures.only(*CAPTURE)
-
-
-def _waits(jobs: Iterable[CaptureJob], glance: Glance) -> dict[int, Wait]:
+def _waits(jobs: Iterable[OpenJob], glance: Glance) -> dict[int, Wait]:
     waits = waits_in(jobs, glance.lanes, glance.alive)
     return waits | placed(waits, glance.ahead)

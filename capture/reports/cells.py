@@ -14,10 +14,11 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from capture import reasons
-from capture.models import Capture, CaptureJob, Outcome, Prompt, Status
+from capture.models import Outcome, Prompt, Status
 from capture.reports import places
 from capture.reports.columns import System
 from capture.reports.glance import STEPS
+from capture.reports.rows import Kept, OpenJob
 from capture.reports.waiting import OF_ALL, Wait, WaitKind
 
 # What holds a job back beyond its turn.
@@ -130,20 +131,20 @@ def told_ahead(ahead: int) -> str:
 
 
 def cell_of(
-    prompt: Prompt, system: System, sample: int, job: CaptureJob | None, capture: Capture | None, wait: Wait | None
+    prompt: Prompt, system: System, sample: int, job: OpenJob | None, kept: Kept | None, wait: Wait | None
 ) -> Cell:
     """An open job wins over what an earlier turn of the same place left behind."""
     if job is not None:
         found = _of_job(job, system, wait)
-    elif capture is not None:
-        found = _of_capture(capture)
+    elif kept is not None:
+        found = _of_kept(kept)
     else:
         gone = Outcome.CANCELLED
         found = {"state": State.CANCELLED, "status": Status.CANCELLED, "outcome": gone, "reason": "removed"}
     return Cell(prompt=prompt, system=system, sample=sample, **found)
 
 
-def _of_job(job: Any, system: System, wait: Wait | None) -> Mapping[str, Any]:
+def _of_job(job: OpenJob, system: System, wait: Wait | None) -> Mapping[str, Any]:
     # What is only claimed may bear the time of an earlier call.
     under_way = bool(job.remote_id) or job.status == Status.RUNNING
     return {
@@ -159,22 +160,22 @@ def _of_job(job: Any, system: System, wait: Wait | None) -> Mapping[str, Any]:
     }
 
 
-def _state_of(job: CaptureJob) -> State:
+def _state_of(job: OpenJob) -> State:
     if job.status == Status.PENDING:
         return State.WAITING
     # With an id it is in the system's hands, also while somebody looks after it.
     return State.WORKING if job.remote_id else State.ASKING
 
 
-def _of_capture(capture: Capture) -> Mapping[str, Any]:
-    outcome = Outcome(capture.outcome)
+def _of_kept(kept: Kept) -> Mapping[str, Any]:
+    outcome = Outcome(kept.outcome)
     unanswered = {Outcome.FAILED: Status.FAILED, Outcome.CANCELLED: Status.CANCELLED}
     return {
         "state": State(outcome.value),
         "status": unanswered.get(outcome, Status.DONE),
         "outcome": outcome,
-        "attempts": capture.attempts,
-        "simulated": capture.simulated,
-        "reason": capture.reason,
-        "version": f"{capture.pk}-{capture.answered_at.timestamp():.0f}",
+        "attempts": kept.attempts,
+        "simulated": kept.simulated,
+        "reason": kept.reason,
+        "version": f"{kept.pk}-{kept.answered_at.timestamp():.0f}",
     }

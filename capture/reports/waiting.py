@@ -29,7 +29,10 @@ from capture.models import CaptureJob, Status, Worker
 from capture.models.jobs import HELD, OPEN
 from capture.providers import registry
 from capture.reports import places
+from capture.reports.rows import OpenJob
 from capture.reports.standings import Standing, standings
+
+AnyJob = CaptureJob | OpenJob
 
 
 class WaitKind(StrEnum):
@@ -131,7 +134,7 @@ def waits_of(jobs: Iterable[CaptureJob]) -> dict[int, Wait]:
     return waits | placed(waits, places.places_of([(job.pk, job.lane) for job in still if waits[job.pk].in_line]))
 
 
-def waits_in(jobs: Iterable[CaptureJob], lanes: Mapping[str, Standing], alive: Alive) -> dict[int, Wait]:
+def waits_in(jobs: Iterable[AnyJob], lanes: Mapping[str, Standing], alive: Alive) -> dict[int, Wait]:
     """The same for open jobs, of what was read already: nobody is ahead of any yet."""
     return {job.pk: _wait_of(job, lanes.get(job.lane), alive) for job in jobs}
 
@@ -164,7 +167,7 @@ def alive_workers() -> Alive:
     return dict(Worker.objects.alive().values_list("pk", "providers"))
 
 
-def _wait_of(job: CaptureJob, lane: Standing | None, alive: Alive) -> Wait:
+def _wait_of(job: AnyJob, lane: Standing | None, alive: Alive) -> Wait:
     provider = registry.by_slug.get(job.provider)
     system = provider.label if provider else job.provider
     if not alive:
@@ -180,19 +183,19 @@ def _wait_of(job: CaptureJob, lane: Standing | None, alive: Alive) -> Wait:
     return _before_its_start(job, lane, system)
 
 
-def _while_held(job: CaptureJob, alive: Alive) -> WaitKind:
+def _while_held(job: AnyJob, alive: Alive) -> WaitKind:
     if job.worker not in alive:
         return WaitKind.SILENT
     return WaitKind.LOOKED_AFTER if job.remote_id else WaitKind.ASKING
 
 
-def _while_working(job: CaptureJob, lane: Standing, system: str) -> Wait:
+def _while_working(job: AnyJob, lane: Standing, system: str) -> Wait:
     if lane.cooling_until and job.run_after and job.run_after <= lane.now:
         return _cooling(lane, system)
     return Wait(kind=WaitKind.WORKING, system=system)
 
 
-def _before_its_start(job: CaptureJob, lane: Standing, system: str) -> Wait:
+def _before_its_start(job: AnyJob, lane: Standing, system: str) -> Wait:
     if lane.paused:
         return Wait(kind=WaitKind.PAUSED, system=system)
     if lane.cooling_until and (job.run_after is None or job.run_after <= lane.cooling_until):
