@@ -6,6 +6,7 @@ repeated and leaves the same rows.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
@@ -40,6 +41,8 @@ MOST_DOLLARS = Decimal(9_999)
 MOST_SOURCES = 1_000
 
 FREE = Cost(Decimal(0), Basis.COMPUTED)
+
+CANCELLED = "cancelled"  # the reason
 
 SUPERSEDED = ProviderError(
     Kind.TRANSIENT, "superseded", "another attempt of the same job has brought the reply", maybe_charged=True
@@ -270,9 +273,33 @@ def keep_failure(job: CaptureJob, attempt: UUID | None, error: ProviderError) ->
     _keep(job, attempt=attempt, outcome=Outcome.FAILED, reason=error.reason, detail=error.message)
 
 
-def keep_cancellation(job: CaptureJob) -> None:
-    """Keep that a job was called off before it was asked."""
-    _keep(job, attempt=None, outcome=Outcome.CANCELLED, reason="cancelled")
+def keep_cancellations(jobs: Sequence[CaptureJob]) -> None:
+    """Keep that jobs were called off before they were asked; a few statements for as many as were never tried.
+
+    One that was called off before, and not tried since, says so already.
+    """
+    tried = set(Attempt.objects.filter(job__in=jobs).values_list("job_id", flat=True))
+    kept = Capture.objects.filter(prompt__in={job.prompt_id for job in jobs})
+    places = set(kept.values_list("prompt_id", "provider", "sample"))
+    now = database_now()
+    untouched = (job for job in jobs if job.pk not in tried and (job.prompt_id, job.provider, job.sample) not in places)
+    Capture.objects.bulk_create(
+        Capture(
+            **_place(job),
+            team_id=job.team_id,
+            of_check_id=job.of_check_id,
+            outcome=Outcome.CANCELLED,
+            reason=CANCELLED,
+            surface=registry.by_slug[job.provider].surface,
+            attempts=0,
+            simulated=False,
+            answered_at=now,
+        )
+        for job in untouched
+    )
+    for job in jobs:
+        if job.pk in tried:
+            _keep(job, attempt=None, outcome=Outcome.CANCELLED, reason=CANCELLED)
 
 
 def _told_apart(reply: FinalReply) -> tuple[Outcome, str, str]:

@@ -14,9 +14,21 @@ import pytest
 from django.db import connection, transaction
 
 from capture import lanes, queue
-from capture.models import CaptureJob, Check, Lane, Membership, Team
+from capture.models import CaptureJob, Charge, Check, Lane, Membership, Team
 from capture.queue import claims
-from tests.factories import claim, make_check, make_job, make_order, make_team, make_user, start_one, stranger
+from tests.factories import (
+    ESTIMATES,
+    answer,
+    claim,
+    error,
+    make_check,
+    make_job,
+    make_order,
+    make_team,
+    make_user,
+    start_one,
+    stranger,
+)
 from tests.process.running import until
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -180,3 +192,64 @@ def test_a_job_that_is_cancelled_while_it_is_being_started_is_one_or_the_other(e
 
     assert cancel.result(30) == 0
     assert CaptureJob.objects.get().status == "running"
+
+
+def final_check() -> Check:
+    """A check of which nothing is left but a place without an answer."""
+    job = make_job()
+    queue.cancel(CaptureJob.objects.all())
+    return job.of_check
+
+
+def places_of(check: Check) -> list[tuple[int, str, int]]:
+    return list(check.captures.values_list("prompt_id", "provider", "sample"))
+
+
+def test_two_people_ask_again_at_once_and_a_ticket_is_made_anew_once(elsewhere):
+    check = final_check()
+    check.jobs.all().delete()
+
+    with held_open(elsewhere, lambda: queue.requeue_places(check, places_of(check), ESTIMATES)) as first:
+        second = elsewhere(lambda: queue.requeue_places(check, places_of(check), ESTIMATES))
+        until(_waiting_sessions)
+
+    assert (first.result(30), second.result(30)) == (1, 0)
+    assert check.jobs.count() == 1
+
+
+def test_a_check_that_is_asked_again_meanwhile_is_not_deleted(elsewhere):
+    check = final_check()
+
+    with held_open(elsewhere, lambda: queue.requeue(check.jobs.all())):
+        deletion = elsewhere(lambda: queue.delete_check(check))
+        until(_waiting_sessions)
+
+    with pytest.raises(queue.StillOpenError):
+        deletion.result(30)
+    assert Check.objects.exists()
+
+
+def test_a_check_that_is_deleted_meanwhile_is_not_asked_again(elsewhere):
+    check = final_check()
+
+    with held_open(elsewhere, lambda: queue.delete_check(check)):
+        again = elsewhere(lambda: queue.requeue_places(check, places_of(check), ESTIMATES))
+        until(_waiting_sessions)
+
+    with pytest.raises(Check.DoesNotExist):
+        again.result(30)
+    assert not CaptureJob.objects.exists()
+
+
+def test_an_answer_that_comes_while_its_check_is_deleted_stands_in_nobodys_way(elsewhere):
+    job = make_job()
+    ticket = start_one(job)
+    queue.fail(ticket, error())
+
+    with held_open(elsewhere, lambda: queue.complete(ticket, answer())):
+        deletion = elsewhere(lambda: queue.delete_check(job.of_check))
+        until(_waiting_sessions)
+
+    deletion.result(30)
+    assert not Check.objects.exists()
+    assert Charge.objects.get().amount == Decimal("0.013")

@@ -23,8 +23,8 @@ from capture.formatting.references import REFERENCE, is_within, without_referenc
 from capture.formatting.sanitizer import safe
 
 # Characters that are formatted; what goes beyond follows as plain text. The longest answers that systems give have
-# about 30,000, and a hostile text of this length takes less than a second.
-MOST_FORMATTED = 40_000
+# about as many, and a hostile text of this length takes less than a second.
+MOST_FORMATTED = 30_000
 # The deepest level at which the parser looks into a text; below it would leave the rest out.
 DEEPEST = 20
 # The page's own headings go before those of an answer.

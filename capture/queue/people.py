@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 from django.db import transaction
 from django.db.models import Exists, OuterRef, Q
@@ -17,16 +17,20 @@ from capture.queue.moves import AT_ONCE, NOBODY
 def cancel(jobs: JobQuerySet) -> int:
     """Call off the jobs of a set for which nothing was sent yet; says how many. The others finish."""
     unasked = Q(status=Status.PENDING) | Q(status=Status.CLAIMED, remote_id__isnull=True)
-    count = 0
-    for job in _one_by_one(jobs.filter(unasked)):
-        with transaction.atomic():
-            off = CaptureJob.objects.filter(unasked, pk=job.pk).update(
-                status=Status.CANCELLED, run_after=None, finished_at=ClockTimestamp(), reason="cancelled", **NOBODY
-            )
-            if off:
-                ledger.keep_cancellation(job)
-        count += off
-    return count
+    chosen = list(jobs.filter(unasked).order_by("pk").values_list("pk", flat=True))
+    return sum(_cancel(unasked, chosen[start : start + AT_ONCE]) for start in range(0, len(chosen), AT_ONCE))
+
+
+def _cancel(unasked: Q, batch: Sequence[int]) -> int:
+    with transaction.atomic():
+        rows = CaptureJob.objects.select_for_update(of=("self",), no_key=True)
+        # Those of which a worker has made something since are no longer among them.
+        taken = list(rows.filter(unasked, pk__in=batch).order_by("pk"))
+        CaptureJob.objects.filter(pk__in=[job.pk for job in taken]).update(
+            status=Status.CANCELLED, run_after=None, finished_at=ClockTimestamp(), reason=ledger.CANCELLED, **NOBODY
+        )
+        ledger.keep_cancellations(taken)
+    return len(taken)
 
 
 def requeue(jobs: JobQuerySet) -> int:
@@ -44,7 +48,3 @@ def requeue(jobs: JobQuerySet) -> int:
     )
     to_start = again.filter(remote_id__isnull=True).update(status=Status.PENDING, **afresh)
     return to_start + to_poll
-
-
-def _one_by_one(jobs: JobQuerySet) -> Iterable[CaptureJob]:
-    return jobs.select_related("of_check").order_by("pk").iterator(chunk_size=AT_ONCE)

@@ -46,12 +46,13 @@ def cancel(request: HttpRequest, check: Check) -> HttpResponse:
     under_way = check.jobs.open().count()
     told = ngettext("%(number)s question is called off.", "%(number)s questions are called off.", called_off)
     rest = ngettext(
-        "%(number)s was asked already and is waited for.",
-        "%(number)s were asked already and are waited for.",
+        "%(number)s was asked before; its answer still comes.",
+        "%(number)s were asked before; their answers still come.",
         under_way,
     )
-    words = told % {"number": called_off} if called_off else _("Nothing was left to call off.")
-    messages.info(request, f"{words} {rest % {'number': under_way}}" if under_way else words)
+    words = [told % {"number": called_off} if called_off else _("Nothing was left to call off.")]
+    words += [rest % {"number": under_way}] if under_way else []
+    messages.info(request, " ".join(words))
     return redirect(reports.check_url(check))
 
 

@@ -7,6 +7,7 @@ from django.shortcuts import render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 from django.views.decorators.vary import vary_on_headers
+from django_htmx.http import push_url
 
 from capture import reports
 from capture.models import Check
@@ -23,7 +24,9 @@ def answer(request: HttpRequest, check: Check, position: int, provider: str, sam
     """What came of one place of a check, or how it stands."""
     found = _answer(check, position, provider, sample)
     template = "capture/_answer.html" if _htmx(request) else "capture/answer.html"
-    return render(request, template, {"check": check, "answer": found})
+    response = render(request, template, {"check": check, "answer": found})
+    # Within the page of the check, the address stays that of the check.
+    return push_url(response, False)
 
 
 @require_safe
