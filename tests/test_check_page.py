@@ -59,7 +59,7 @@ def page(ada):
     def get(check):
         response = ada.get(reports.check_url(check))
         assert response.status_code == 200
-        return response.content.decode()
+        return str(response.content.decode())
 
     return get
 
@@ -71,7 +71,7 @@ def poll(ada):
     def get(check, html: str, *, status: int = 200):
         response = ada.get(reports.check_url(check), headers={**HTMX, "Shown": shown_on(html)})
         assert response.status_code == status
-        return response.content.decode()
+        return str(response.content.decode())
 
     return get
 

@@ -61,7 +61,7 @@ def post(ada):
     def send(path: str = DRAFT, *, target: str = "", status: int = 200, **fields):
         response = ada.post(path, typed(**fields), headers=htmx(target) if target else {})
         assert response.status_code == status
-        return response.content.decode()
+        return str(response.content.decode())
 
     return send
 

@@ -11,6 +11,7 @@ from enum import StrEnum
 from typing import Any
 
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as later
 from django.utils.translation import ngettext
 
 from capture import reasons
@@ -41,18 +42,21 @@ class State(StrEnum):
 
     @property
     def words(self) -> str:
-        return {
-            State.ANSWERED: _("answered"),
-            State.REFUSED: _("refused"),
-            State.BLOCKED: _("blocked"),
-            State.EMPTY: _("empty"),
-            State.INCOMPLETE: _("incomplete"),
-            State.FAILED: _("failed"),
-            State.CANCELLED: _("cancelled"),
-            State.WORKING: _("working at the system"),
-            State.ASKING: _("asking"),
-            State.WAITING: _("waiting"),
-        }[self]
+        return str(WORDS[self])
+
+
+WORDS = {
+    State.ANSWERED: later("answered"),
+    State.REFUSED: later("refused"),
+    State.BLOCKED: later("blocked"),
+    State.EMPTY: later("empty"),
+    State.INCOMPLETE: later("incomplete"),
+    State.FAILED: later("failed"),
+    State.CANCELLED: later("cancelled"),
+    State.WORKING: later("working at the system"),
+    State.ASKING: later("asking"),
+    State.WAITING: later("waiting"),
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
