@@ -173,7 +173,10 @@ class TestRefused:
     @pytest.mark.parametrize("code", ["D", "DEU", "4D", "ÄÖ", "d e"])
     @pytest.mark.parametrize(("field", "example"), [("country", "DE"), ("language", "de")])
     def test_a_code_that_is_none(self, field, example, code):
-        assert only_error(**{field: code}) == (field, f"Two letters, please, such as {example}; or leave it empty.")
+        cased = code.upper() if field == "country" else code.lower()
+
+        told = f"There is no {field} “{cased}”. A code has two letters, like {example}."
+        assert only_error(**{field: code}) == (field, told)
 
     def test_each_field_has_its_own_message(self):
         assert list(errors_of(brand="", prompts="", providers=["x"])) == ["brand", "prompts", "providers"]

@@ -197,7 +197,7 @@ class TestStamp:
         assert changes()
 
     def test_it_changes_with_the_line_ahead_in_steps(self, user):
-        make_check(prompts=tuple(f"Question {number}?" for number in range(12)))
+        make_check(user, prompts=tuple(f"Question {number}?" for number in range(12)))
         job = make_job(user=user)
         stamps = []
 
