@@ -11,9 +11,10 @@ from uuid import UUID
 
 import pytest
 
-from capture import lanes, ledger, queue, recovery, tickets
+from capture import lanes, ledger, queue, recovery, schedules, tickets
 from capture.calls import Ticket
-from capture.models import Attempt, Capture, CaptureJob, Check, Status
+from capture.models import Attempt, Capture, CaptureJob, Check, Schedule, Status
+from capture.models.clock import database_now
 from capture.providers.replies import Kind
 from tests.factories import ACCOUNT, PATIENCE, answer, error, make_check, make_user, unknown_error
 from tests.lost_workers import LIMITS, die, make_worker
@@ -45,6 +46,8 @@ class Scene:
 def scene() -> Scene:
     lanes.make_missing()
     check = make_check(prompts=tuple(f"{number}?" for number in range(8)))
+    schedules.plan(check, "daily", 6)
+    Schedule.objects.update(next_due=database_now())
     lost, alive = make_worker(), make_worker()
     queue.wait(take(lost, started=True), "resp_1", 0)
     polled = take(lost)
@@ -81,6 +84,8 @@ MOVES: dict[str, Callable[[Scene], Any]] = {
     "a cancellation": lambda scene: queue.cancel(scene.check.jobs.all()),
     "a requeue": lambda scene: queue.requeue(scene.check.jobs.all()),
     "a settlement": lambda scene: ledger.settle(Attempt.objects.get(pk=scene.unknown.attempt), charged=False),
+    "a repetition": lambda scene: schedules.ask_due(),
+    "a plan": lambda scene: schedules.plan(scene.check, "weekly", 6),
     "a new check": lambda scene: make_check(scene.check.created_by or make_user()),
 }
 

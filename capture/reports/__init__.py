@@ -15,6 +15,7 @@ from capture.reports.exports import answer_rows, json_pieces, source_rows
 from capture.reports.glance import Glance, glance_at
 from capture.reports.outlook import Outlook, Wanted, outlook_for
 from capture.reports.progress import Progress, Shown, progress_of
+from capture.reports.series import Run, Series, obstacle_to, series_of
 from capture.reports.spend import Spend, spent_on, spent_today
 from capture.reports.status import check_status, check_url, status_of, unserved
 from capture.reports.waiting import Wait, WaitKind, digest_of, waits_of
@@ -33,6 +34,8 @@ __all__ = [
     "Outlook",
     "Progress",
     "Row",
+    "Run",
+    "Series",
     "Shown",
     "Spend",
     "State",
@@ -57,8 +60,10 @@ __all__ = [
     "json_pieces",
     "key_of",
     "lines",
+    "obstacle_to",
     "outlook_for",
     "progress_of",
+    "series_of",
     "source_rows",
     "spent_on",
     "spent_today",
