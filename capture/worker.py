@@ -229,28 +229,33 @@ class Worker:
         """Claim for the free seats and seat what was claimed; says whether anything was seated."""
         before = self.busy()
         self._seat_claimed()
-        crowded = [lane for lane, share in self._shares(self._ready()) if not self._claim(lane, share)]
+        outlook = self._look()
+        ready = [lane for lane in self._lanes() if lane in outlook.ready]
+        crowded = [
+            lane for lane, share in self._shares(ready) if not self._claim(lane, share, polls=lane in outlook.to_poll)
+        ]
         self._crowded = min(max(2 * self._crowded, CROWDED_PAUSE), LONGEST_CROWDED_PAUSE) if crowded else 0.0
         return self.busy() > before
 
-    def _claim(self, lane: str, share: int) -> bool:
+    def _claim(self, lane: str, share: int, *, polls: bool) -> bool:
         """Claim and seat as many as that; says whether the lane could be looked into."""
+        crashed = not self._holds_crashed()
         try:
-            self._claimed += queue.claim(lane, self.id, self._slugs(lane), share, crashed=not self._holds_crashed())
+            self._claimed += queue.claim(lane, self.id, self._slugs(lane), share, crashed=crashed, polls=polls)
         except LaneBusyError:
             return False
         self._seat_claimed()
         return True
 
-    def _ready(self) -> list[str]:
-        """The lanes with something to do, and, beside it, when there will be more. Without a free seat, nobody asks."""
+    def _look(self) -> Outlook:
+        """What there is to do, and, beside it, when there will be more. Without a free seat, nobody asks."""
         lanes = self._lanes()
         outlook = queue.look(lanes) if self._free() else Outlook()
         if outlook.overdue:
             queue.promote_due()
             outlook = queue.look(lanes)
         self._until_due = outlook.until_due
-        return [lane for lane in lanes if lane in outlook.ready]
+        return outlook
 
     def _shares(self, lanes: Sequence[str]) -> Iterator[tuple[str, int]]:
         """Deal the free seats to the lanes: first to each alike, then what is left to those that could take more."""

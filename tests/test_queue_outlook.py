@@ -74,7 +74,7 @@ def test_a_call_in_hand_is_announced_and_then_ready():
     assert before.ready == frozenset()
     assert before.until_due is not None
     assert 20 < before.until_due <= 30
-    assert after == Outlook(ready=frozenset({"openai"}))
+    assert after == Outlook(ready=frozenset({"openai"}), to_poll=frozenset({"openai"}))
 
 
 def test_a_paused_lane_is_ready_for_polls_only():

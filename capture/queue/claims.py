@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import replace
 from datetime import timedelta
 from uuid import UUID, uuid4
 
@@ -21,7 +22,9 @@ LOCK_TIMEOUT = timedelta(seconds=2)
 IDLE_TIMEOUT = timedelta(seconds=2)
 
 
-def claim(lane: str, worker: UUID, slugs: Collection[str], seats: int, *, crashed: bool = True) -> list[Ticket]:
+def claim(
+    lane: str, worker: UUID, slugs: Collection[str], seats: int, *, crashed: bool = True, polls: bool = True
+) -> list[Ticket]:
     """Take as many jobs of a lane as there are free seats and the lane has room for.
 
     Polls that are due go first; they hold a place in the lane already.
@@ -29,21 +32,23 @@ def claim(lane: str, worker: UUID, slugs: Collection[str], seats: int, *, crashe
         slugs: the AI systems that this worker can ask.
         seats: how many it can seat now.
         crashed: whether one of them may be a job whose worker has died before.
+        polls: whether any call may be due to be looked after; who has just seen that none is saves the question.
 
     Raises:
         lanes.LaneBusyError: another claimer is at the lane now; nothing was waited for.
     """
-    claimed = _claim(lane, worker, slugs, seats, crashed)
+    claimed = _claim(lane, worker, slugs, seats, crashed, polls)
     for ticket in claimed:
         say(ticket, "claimed")
     return claimed
 
 
-def _claim(lane: str, worker: UUID, slugs: Collection[str], seats: int, crashed: bool) -> list[Ticket]:
+def _claim(lane: str, worker: UUID, slugs: Collection[str], seats: int, crashed: bool, polls: bool) -> list[Ticket]:
     token = uuid4()
     with transaction.atomic():
         _be_brief()
         room = lanes.lock(lane)
+        room = room if polls else replace(room, polls=False)
         jobs = _probe(room, slugs, crashed) if room.probe else _choose(room, slugs, seats, crashed)
         if not jobs:
             return []
@@ -67,7 +72,7 @@ def _probe(room: Room, slugs: Collection[str], crashed: bool) -> list[CaptureJob
 
 def _polls(room: Room, slugs: Collection[str], most: int, crashed: bool) -> list[CaptureJob]:
     due = CaptureJob.objects.to_poll(room.lane.name, slugs).one_crashed_at_most(allowed=crashed)
-    return _take(due, most if room.polls else 0)
+    return _take(due, most) if room.polls else []
 
 
 def _starts(room: Room, slugs: Collection[str], most: int, crashed: bool) -> list[CaptureJob]:

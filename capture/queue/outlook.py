@@ -29,11 +29,13 @@ class Outlook:
 
     Arguments:
         ready: lanes with something to start or to look after, whether or not they have room for it.
+        to_poll: those with something to look after.
         overdue: jobs that were put off have to be promoted first.
         until_due: seconds until a postponed job or a poll is due, or a lane has cooled; None when none is to come.
     """
 
     ready: frozenset[str] = frozenset()
+    to_poll: frozenset[str] = frozenset()
     overdue: bool = False
     until_due: float | None = None
 
@@ -43,15 +45,20 @@ def look(names: Collection[str]) -> Outlook:
     with connection.cursor() as cursor:
         cursor.execute(LOOK, [list(names)])
         rows = cursor.fetchall()
-    ready, coming, overdue = set(), set(), False
+    ready, to_poll, coming, overdue = set(), set(), set(), False
     for name, paused, cool, now, next_start, turn, poll, retry in rows:
         may_start = turn is not None and not paused
         overdue = overdue or (retry is not None and retry <= now)
         times = (cool, poll, retry, next_start if may_start else None)
         coming |= {time - now for time in times if time is not None and time > now}
-        if _is_past(cool, now) and ((may_start and _is_past(next_start, now)) or (poll is not None and poll <= now)):
+        if not _is_past(cool, now):
+            continue
+        if may_start and _is_past(next_start, now):
             ready.add(name)
-    return Outlook(frozenset(ready), overdue, min(coming).total_seconds() if coming else None)
+        if poll is not None and poll <= now:
+            to_poll.add(name)
+    until_due = min(coming).total_seconds() if coming else None
+    return Outlook(frozenset(ready | to_poll), frozenset(to_poll), overdue, until_due)
 
 
 def _is_past(time: datetime | None, now: datetime) -> bool:
