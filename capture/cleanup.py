@@ -1,7 +1,7 @@
 """What nobody needs any more: old jobs with their attempts, workers that have gone, sessions that have expired.
 
-Small batches, each a transaction of its own that waits for nobody, with a rest between them as long as each has taken:
-whoever works beside it has at least half of the time to itself. No page and no figure depends on what goes.
+Small batches, each a transaction of its own that waits for nobody, with a rest after each that is three times as long
+as it took: workers have most of the time to themselves. No page and no figure depends on what goes.
 """
 
 from __future__ import annotations
@@ -21,6 +21,9 @@ from capture import queue
 from capture.models import Attempt, CaptureJob, Status, Worker
 from capture.models.clock import StatementTimestamp, database_now
 from capture.queue.cleanup import Batch, Cursor, old_jobs
+
+# The rest after a batch, as a multiple of the time that it took.
+REST = 3
 
 # Jobs that failed are looked into for longer.
 KINDS = ((Status.DONE, Status.CANCELLED), (Status.FAILED,))
@@ -116,10 +119,10 @@ class Cleanup:
 
     @contextmanager
     def _rest_after(self) -> Iterator[None]:
-        """After a step, rest for as long as it took; being told to stop ends the rest."""
+        """After a step, rest; being told to stop ends the rest."""
         begun = time.monotonic()
         yield
-        self._stop.wait(time.monotonic() - begun)
+        self._stop.wait(REST * (time.monotonic() - begun))
 
 
 def expired_sessions() -> QuerySet[Session]:

@@ -193,7 +193,7 @@ class TestBatches:
 
         assert [batch.jobs for batch in batches] == [2, 2, 1, 0]  # the last is that of failed jobs
 
-    def test_it_rests_between_batches_for_as_long_as_they_took(self, monkeypatch):
+    def test_it_rests_after_each_batch_for_three_times_as_long_as_that_took(self, monkeypatch):
         for _ in range(3):
             done_job()
         rests: list[float] = []
@@ -204,7 +204,7 @@ class TestBatches:
 
         clean(0, 0, most=2, stop=stop)
 
-        assert set(rests) == {7}
+        assert set(rests) == {21}
 
     def test_told_to_stop_it_ends_with_the_batch_that_is_under_way(self, monkeypatch):
         for _ in range(5):

@@ -1,8 +1,8 @@
 """What changes often is vacuumed often: by itself PostgreSQL waits until a fifth of a table is dead.
 
-A lane's row is written at every claim, and none of its columns is indexed: with room in its page, it is written
-there and no index is touched (HOT). Every move of a job or the end of an attempt changes a column that an index is
-about, so that room would help them nothing.
+No fillfactor: a job's every move changes its status, which partial indexes are about, so that none of 2,500 updates was
+HOT at a fillfactor of 100, 70 or 10; lanes have room as they are (49 of 49), and so have attempts when their id is
+noted (497 of 500).
 """
 
 from django.db import migrations
@@ -14,7 +14,7 @@ SMALL = {"autovacuum_vacuum_scale_factor": "0", "autovacuum_vacuum_threshold": "
 SETTINGS = {
     "capture_capturejob": OFTEN,
     "capture_attempt": OFTEN,
-    "capture_lane": {**SMALL, "fillfactor": "10"},
+    "capture_lane": SMALL,
     "capture_worker": SMALL,
 }
 
