@@ -32,7 +32,5 @@ class RepeatForm(forms.Form):
             (Schedule.Every.DAILY, _("Daily")),
             (Schedule.Every.WEEKLY, _("Weekly, %(day)s") % {"day": date_format(first, "l")}),
         ]
-        form.fields["hour"].help_text = _("Times are those of %(zone)s.") % {
-            "zone": timezone.get_current_timezone_name()
-        }
+        form.fields["hour"].label = _("Hour (%(zone)s)") % {"zone": timezone.get_current_timezone_name()}
         return form

@@ -37,7 +37,7 @@ class TestTheForm:
         due = due_of(schedule).astimezone(schedule.team.zone)
         assert due.hour == 7
         assert f"next on {due:%a} {due.day} {due:%b %Y}, 07:00." in said(response)
-        assert f'Asked next: <time datetime="{due.isoformat()}">' in " ".join(response.content.decode().split())
+        assert f'Asked daily, next: <time datetime="{due.isoformat()}">' in " ".join(response.content.decode().split())
 
     def test_it_shows_what_is_planned(self, browser, check):
         browser.post(path_of(check, "schedule"), {"every": "weekly", "hour": "7"})
@@ -47,11 +47,11 @@ class TestTheForm:
         day = timezone.localtime(check.created_at, Team.objects.get().zone).strftime("%A")
         assert f'<option value="weekly" selected>Weekly, {day}</option>' in html
         assert '<option value="7" selected>07:00</option>' in html
-        assert "Times are those of Europe/Berlin." in html
+        assert "Hour (Europe/Berlin)</label>" in html
 
     def test_its_button_stops_it_whatever_is_chosen_beside_it(self, browser, check):
         browser.post(path_of(check, "schedule"), DAILY)
-        assert '<button class="quiet" name="every" value="off">' in shown(browser, check)
+        assert '<button name="every" value="off">' in shown(browser, check)
 
         response = browser.post(path_of(check, "schedule"), {"every": ["daily", "off"], "hour": "7"}, follow=True)
 
@@ -88,7 +88,7 @@ class TestWhatThePageSays:
 
         html = shown(browser, check)
 
-        assert '<strong>Paused.</strong> <span dir="auto">The brand is archived.</span>' in html
+        assert '<strong>The repetition is paused.</strong> <span dir="auto">The brand is archived.</span>' in html
         assert "Due next: <time" in html
 
     def test_why_the_last_one_was_not_asked(self, browser, check, schedule):
@@ -124,7 +124,7 @@ class TestWhatThePageSays:
         html = shown(browser, check)
 
         assert '<option value="off" selected>Off</option>' in html
-        assert [words for words in ("Asked next", "Paused.", "Stop repeating", "All runs") if words in html] == []
+        assert [words for words in ("Asked daily", "is paused", "Stop repeating", "All runs") if words in html] == []
 
     def test_deleting_it_says_what_becomes_of_its_repetition(self, browser, ada):
         job = make_job(user=ada)
