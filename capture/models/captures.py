@@ -37,8 +37,8 @@ class CaptureQuerySet(models.QuerySet["Capture"]):
 
         One that could not be read (by no rules, yet by this edition) is not tried again.
         """
-        read = Q(edition=brand.edition, matcher__in=[0, MATCHER_VERSION])
-        return self.answered().filter(of_check__brand=brand).exclude(read)
+        read = Q(edition=brand.edition) & (Q(matcher=0) | Q(matcher__gte=MATCHER_VERSION))
+        return self.answered().filter(~read, of_check__brand=brand)
 
     def without_answer(self) -> CaptureQuerySet:
         return self.exclude(outcome=Outcome.ANSWERED)
