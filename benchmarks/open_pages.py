@@ -68,7 +68,7 @@ def main() -> int:
     with database(), tempfile.TemporaryDirectory() as folder:
         polls, without, beside = measured(options, Path(folder))
     ratio = statistics.mean(beside) / statistics.mean(without)
-    print(f"polls           {len(polls.seconds):,}:", dict(polls.statuses))
+    print(f"polls           {len(polls.seconds):,}: {dict(polls.statuses)}")
     print(f"errors          {polls.errors}")
     print(f"median, 95 %    {polls.median:.0f} ms, {polls.p95:.0f} ms (limit {SLOWEST} ms)")
     print(f"jobs a second   {_told(without)} without pages, {_told(beside)} with")

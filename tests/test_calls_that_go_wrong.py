@@ -110,7 +110,7 @@ def test_fault_30_an_answer_after_23_hours_is_kept():
 
 def test_fault_32_what_is_no_answer_is_not_kept_as_one(ask_for_real):
     nothing = {"system": "google_ai", "call": "start", "do": {"shape": "no_results"}}
-    broken = {"system": "copilot", "call": "start", "do": {"shape": "no_money"}}
+    broken = {"system": "copilot", "call": "start", "times": None, "do": {"shape": "failed"}}
     worker, _ = ask_for_real(nothing, broken)
     check = make_check(providers=("chatgpt", "google_ai", "copilot"))
 

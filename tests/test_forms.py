@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from capture.forms import CheckForm
@@ -71,6 +73,12 @@ class TestTaken:
         order = order_of(competitors="", country="", language="")
 
         assert (order.competitors, order.country, order.language) == ((), "", "")
+
+    @pytest.mark.parametrize(("country", "language"), [("de", "DE"), (" De ", " dE "), ("TW", "zh"), ("GB", "cy")])
+    def test_codes_are_taken_in_any_case(self, country, language):
+        order = order_of(country=country, language=language)
+
+        assert (order.country, order.language) == (country.strip().upper(), language.strip().lower())
 
     def test_systems_come_in_their_own_order_and_once(self):
         assert order_of(providers=["perplexity", "chatgpt", "perplexity"]).providers == ("chatgpt", "perplexity")
@@ -170,13 +178,22 @@ class TestRefused:
         assert found == field
         assert "no text" in message
 
-    @pytest.mark.parametrize("code", ["D", "DEU", "4D", "ÄÖ", "d e"])
-    @pytest.mark.parametrize(("field", "example"), [("country", "DE"), ("language", "de")])
-    def test_a_code_that_is_none(self, field, example, code):
-        cased = code.upper() if field == "country" else code.lower()
+    @pytest.mark.parametrize("code", ["D", "DEU", "4D", "ÄÖ", "XX", "EU", "UK"])
+    def test_a_country_that_there_is_none_of(self, code):
+        assert only_error(country=code) == (
+            "country",
+            f"There is no country “{code}”. A code has two letters, like DE.",
+        )
 
-        told = f"There is no {field} “{cased}”. A code has two letters, like {example}."
-        assert only_error(**{field: code}) == (field, told)
+    @pytest.mark.parametrize("code", ["d", "deu", "4d", "äö", "xx", "zz"])
+    def test_a_language_that_there_is_none_of(self, code):
+        message = f"There is no language “{code}”. A code has two letters, like de."
+        assert only_error(language=code) == ("language", message)
+
+    def test_a_code_that_is_a_book_is_not_told_whole(self):
+        _, message = only_error(country="X" * 10_000)
+
+        assert len(message) < 120
 
     def test_each_field_has_its_own_message(self):
         assert list(errors_of(brand="", prompts="", providers=["x"])) == ["brand", "prompts", "providers"]
@@ -209,3 +226,13 @@ class TestShown:
 
     def test_two_forms_have_two_random_values(self):
         assert CheckForm()["nonce"].value() != CheckForm()["nonce"].value()
+
+    def test_countries_and_languages_are_told_by_their_names_in_order(self):
+        form = fill_in(country="de", language="FR", brand="")
+
+        assert '<option value="DE" selected>Germany</option>' in str(form["country"])
+        assert '<option value="FR" selected>' not in str(form["language"])
+        assert '<option value="fr" selected>French</option>' in str(form["language"])
+        names = re.findall(r'<option value="[A-Z]{2}"[^>]*>([^<]*)<', str(form["country"]))
+        assert names[:2] == ["Afghanistan", "Åland Islands"]
+        assert len(names) > 240

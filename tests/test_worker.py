@@ -318,7 +318,7 @@ def test_a_result_that_can_never_be_written_fails_its_job_alone(monkeypatch):
     monkeypatch.setattr(
         queue,
         "complete",
-        lambda ticket, reply: _raise(DataError("no")) if ticket.job == bad.pk else complete(ticket, reply),
+        lambda ticket, *came: _raise(DataError("no")) if ticket.job == bad.pk else complete(ticket, *came),
     )
 
     let_it_work(worker)

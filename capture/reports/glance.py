@@ -10,6 +10,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
+from functools import cached_property
 from types import SimpleNamespace
 from typing import Any
 from uuid import UUID
@@ -106,26 +107,41 @@ FROM chosen
 """
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Glance:
-    """A check at one moment.
+    """A check at one moment. Mostly only its stamp is asked for, so the rest is read when it is.
 
     Arguments:
-        stamp: stays the same as long as nothing changes that the page shows.
-        zone: in which the team reads times.
-        now: the moment, by the database's clock.
-        lanes: those in which it has open jobs.
-        alive: the workers that are.
-        ahead: how many jobs go before each of its jobs that stand in line; `places.MOST` means at least so many.
+        check: with the columns that the query has beside its own.
     """
 
-    check: Check
-    stamp: str
-    zone: tzinfo
-    now: datetime
-    lanes: Mapping[str, Standing]
-    alive: Alive
-    ahead: Mapping[int, int]
+    check: Any
+
+    @property
+    def stamp(self) -> str:
+        """Stays the same as long as nothing changes that the page shows."""
+        return str(self.check.stamp)
+
+    @property
+    def zone(self) -> tzinfo:
+        """In which the team reads times."""
+        return Team(time_zone=self.check.time_zone).zone
+
+    @cached_property
+    def lanes(self) -> Mapping[str, Standing]:
+        """Those in which it has open jobs."""
+        lanes = (_with_times(lane) for lane in json.loads(self.check.lanes or "[]"))
+        return {lane["name"]: standing_of(SimpleNamespace(**lane, now=self.check.now)) for lane in lanes}
+
+    @cached_property
+    def alive(self) -> Alive:
+        """The workers that are."""
+        return {UUID(worker): asked for worker, asked in json.loads(self.check.workers or "{}").items()}
+
+    @cached_property
+    def ahead(self) -> Mapping[int, int]:
+        """How many jobs go before each of its jobs that stand in line; `places.MOST` means at least so many."""
+        return {int(job): ahead for job, ahead in json.loads(self.check.line or "{}").items()}
 
 
 def glance_at(user: Any, uuid: UUID) -> Glance | None:
@@ -139,28 +155,12 @@ def glance_at(user: Any, uuid: UUID) -> Glance | None:
         "steps": list(STEPS),
         "busy": BUSY,
     }
-    for row in Check.objects.raw(GLANCE, asked):
-        return _read(row)
-    return None
+    return next((Glance(check) for check in Check.objects.raw(GLANCE, asked)), None)
 
 
 def is_busy(lane: Standing) -> bool:
     """Whether a lane's places are as good as taken."""
     return lane.in_flight >= lane.limit * BUSY
-
-
-def _read(row: Any) -> Glance:
-    now: datetime = row.now
-    lanes = [standing_of(SimpleNamespace(**_with_times(lane), now=now)) for lane in json.loads(row.lanes or "[]")]
-    return Glance(
-        check=row,
-        stamp=row.stamp,
-        zone=Team(time_zone=row.time_zone).zone,
-        now=now,
-        lanes={lane.name: lane for lane in lanes},
-        alive={UUID(worker): asked for worker, asked in json.loads(row.workers or "{}").items()},
-        ahead={int(job): ahead for job, ahead in json.loads(row.line or "{}").items()},
-    )
 
 
 def _with_times(lane: dict[str, Any]) -> dict[str, Any]:

@@ -26,7 +26,7 @@ def _block(changes: list[str]) -> str:
 
 
 class Migration(migrations.Migration):
-    dependencies = [("capture", "0005_attempt_spent")]
+    dependencies = [("capture", "0006_mentions")]
 
     operations = [
         migrations.RunSQL(
