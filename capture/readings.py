@@ -54,7 +54,8 @@ def keep_mentions(capture: Capture, brand: int, reading: Reading | None) -> None
     through once more.
     """
     outdated = Q() if reading is None else ~Q(edition=reading.edition) | Q(read_matcher__gt=reading.matcher)
-    Brand.objects.filter(outdated, pk=brand).update(read_edition=0)
+    # Only where it is news: its row stays locked until this answer is kept, and others of the brand would wait.
+    Brand.objects.filter(outdated, pk=brand).exclude(read_edition=0).update(read_edition=0)
     if reading is not None:
         Mention.objects.bulk_create(_mentions(capture, reading))
 

@@ -33,13 +33,12 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from capture import heartbeat, lanes, queue, recovery, retry
+from capture import heartbeat, lanes, models, queue, recovery, retry
 from capture.calls import Ticket
 from capture.models import Attempt, AttemptOutcome, Capture, CaptureJob, Charge, Lane, Outcome, Status, Worker
 from capture.models.clock import ClockTimestamp
 from capture.models.workers import LEASE
 from capture.providers.replies import Basis, Cost, Empty, FinalReply, Kind, Pending, ProviderError, Refused, Scope
-from capture.queue import claims
 from tests.factories import ACCOUNT, PATIENCE, answer, make_check, make_user
 from tests.queue_model import FINAL, HELD, NO_REPLY, Call, Job, Model
 
@@ -512,7 +511,7 @@ SETTINGS = settings(
 @pytest.mark.django_db
 def test_whatever_happens_the_rules_of_the_queue_hold(monkeypatch):
     # All examples are savepoints of the test's own transaction, in which these would go on.
-    monkeypatch.setattr(claims, "LOCK_TIMEOUT", timedelta(0))
-    monkeypatch.setattr(claims, "IDLE_TIMEOUT", timedelta(0))
+    monkeypatch.setattr(models.lanes, "LOCK_TIMEOUT", timedelta(0))
+    monkeypatch.setattr(models.lanes, "IDLE_TIMEOUT", timedelta(0))
 
     run_state_machine_as_test(QueueMachine, settings=SETTINGS)
