@@ -95,7 +95,7 @@ MIDST = {
     "a release": (ledger, "withdraw_attempt"),
     "a recovery": (ledger, "open_attempt"),
     "a claim": (tickets, "of"),
-    "a cancellation": (ledger, "keep_cancellation"),
+    "a cancellation": (ledger, "keep_cancellations"),
 }
 
 
