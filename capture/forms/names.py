@@ -22,7 +22,7 @@ from capture.names import Names
 
 MOST_NAMES = 20  # aliases of one, and domains as well
 MOST_COMPETITORS = 200  # in one form; a page that sends more was changed
-BLANKS = 2  # forms for new competitors
+BLANKS = 3  # forms for new competitors
 
 
 class NamesForm(forms.Form):
@@ -96,6 +96,11 @@ class CompetitorForm(NamesForm):
         label=later("Archived"), required=False, help_text=later("Not looked for any more, nor counted.")
     )
 
+    @property
+    def is_folded(self) -> bool:
+        """Whether there is little to see of it: nothing is typed yet, or it is archived; and nothing is wrong."""
+        return not self.errors and (not self["name"].value() or bool(self["archived"].value()))
+
     def names(self) -> Names:
         names = super().names()
         return Names(
@@ -125,7 +130,9 @@ class BrandForm:
         self._rows = list(brand.competitors.order_by("archived_at", "pk"))
         self.own = NamesForm(typed, prefix="own", initial=_initial(brand))
         self.rivals = CompetitorForms(typed, prefix="rivals", initial=[_initial_rival(row) for row in self._rows])
-        self.edition = int(edition) if (edition := typed.get("edition", "") if typed else "").isdecimal() else brand.edition
+        self.edition = (
+            int(edition) if (edition := typed.get("edition", "") if typed else "").isdecimal() else brand.edition
+        )
         for form in self.all_forms:
             form.languages = languages
 

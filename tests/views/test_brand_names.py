@@ -34,17 +34,19 @@ def address(brand: Brand, name: str = "brand_names") -> str:
 def typed(brand: Brand, *rivals: dict[str, object], **own: object) -> dict[str, object]:
     """The form as the browser sends it: the brand's and Contoso's names, changed, and new competitors."""
     kept = list(brand.competitors.order_by("archived_at", "pk"))
+    total = max(len(rivals), len(kept))
     data: dict[str, object] = {
         "edition": Brand.objects.get(pk=brand.pk).edition,
-        "rivals-TOTAL_FORMS": max(len(rivals), len(kept)),
+        "rivals-TOTAL_FORMS": total + 1,
         "rivals-INITIAL_FORMS": len(kept),
     }
     data |= {f"own-{field}": value for field, value in ({"name": brand.name} | own).items()}
-    for index in range(max(len(rivals), len(kept))):
+    for index in range(total):
         usual = {"name": kept[index].name, "number": kept[index].pk} if index < len(kept) else {}
         fields = usual | (rivals[index] if index < len(rivals) else {})
         data |= {f"rivals-{index}-{field}": value for field, value in fields.items()}
-    return data
+    # A browser sends the empty fields as well.
+    return data | {f"rivals-{total}-{field}": "" for field in ("name", "aliases", "domains", "number")}
 
 
 def answer_names(brand: Brand, user, text: str) -> None:
