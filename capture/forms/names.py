@@ -130,9 +130,7 @@ class BrandForm:
         self._rows = list(brand.competitors.order_by("archived_at", "pk"))
         self.own = NamesForm(typed, prefix="own", initial=_initial(brand))
         self.rivals = CompetitorForms(typed, prefix="rivals", initial=[_initial_rival(row) for row in self._rows])
-        self.edition = (
-            int(edition) if (edition := typed.get("edition", "") if typed else "").isdecimal() else brand.edition
-        )
+        self.edition = _edition(typed, brand)
         for form in self.all_forms:
             form.languages = languages
 
@@ -202,6 +200,14 @@ class BrandForm:
     def fail(self, message: str) -> None:
         """Say why it could not be saved after all."""
         self.own.add_error(None, message)
+
+
+def _edition(typed: QueryDict | None, brand: Brand) -> int:
+    """The edition of names that was shown; no edition has the number 0."""
+    if typed is None:
+        return brand.edition
+    edition = typed.get("edition", "")
+    return int(edition) if edition.isdecimal() and len(edition) < 10 else 0
 
 
 def _initial(row: Named) -> dict[str, Any]:
