@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -21,7 +21,8 @@ from capture.models.brands import Named
 from capture.names import Names
 
 MOST_NAMES = 20  # aliases of one, and domains as well
-MOST_COMPETITORS = 200  # in one form; a page that sends more was changed
+MOST_COMPETITORS = 150  # in one form; Django reads no more fields than that
+MOST_LOOKED_FOR = 50  # competitors that are not archived
 BLANKS = 3  # forms for new competitors
 
 
@@ -118,6 +119,9 @@ CompetitorForms = forms.formset_factory(
 )
 
 
+LookedFor = tuple[Entity, NamesForm]
+
+
 class BrandForm:
     """The forms of a brand and of its competitors, which are sent and judged together.
 
@@ -143,7 +147,12 @@ class BrandForm:
         """Whether it can be saved; says in the forms why not."""
         if not (self.own.is_valid() and self.rivals.is_valid() and self._knows_all()):
             return False
-        self._refuse_clashes()
+        found = list(self._looked_for())  # an error takes what is wrong out of its form
+        self._refuse_clashes(found)
+        self._refuse_shared_domains(found)
+        if len(found) > 1 + MOST_LOOKED_FOR:
+            told = {"most": MOST_LOOKED_FOR}
+            self.fail(_("At most %(most)s competitors are looked for. Please archive some of them.") % told)
         return not any(form.errors for form in self.all_forms)
 
     def _knows_all(self) -> bool:
@@ -154,22 +163,23 @@ class BrandForm:
             self.fail(_("These are not the competitors that the brand has now. Please open this page anew."))
         return known
 
-    def _refuse_clashes(self) -> None:
-        forms_by_key = {entity.key: form for entity, form in self._looked_for()}
-        entities = [entity for entity, _form in self._looked_for()]
-        names = {entity.key: entity.name for entity in entities}
-        for name, key, other in clashes(entities):
+    def _refuse_clashes(self, found: Sequence[LookedFor]) -> None:
+        forms_by_key = {entity.key: form for entity, form in found}
+        names = {entity.key: entity.name for entity, _form in found}
+        for name, key, other in clashes([entity for entity, _form in found]):
             told = {"name": shortened(name), "other": shortened(names[other])}
-            told_where = "name" if name == names[key] else "aliases"
-            forms_by_key[key].add_error(told_where, _("“%(name)s” would be found as %(other)s as well.") % told)
-        owners: dict[str, str] = {}
-        for entity in entities:
-            for domain in entity.domains:
-                if owners.setdefault(domain, entity.key) != entity.key:
-                    told = {"domain": shortened(domain), "other": shortened(names[owners[domain]])}
-                    forms_by_key[entity.key].add_error("domains", _("%(domain)s is %(other)s’s already.") % told)
+            where = "name" if name == names[key] else "aliases"
+            forms_by_key[key].add_error(where, _("“%(name)s” would be found as %(other)s as well.") % told)
 
-    def _looked_for(self) -> Iterator[tuple[Entity, NamesForm]]:
+    def _refuse_shared_domains(self, found: Sequence[LookedFor]) -> None:
+        owners: dict[str, Entity] = {}
+        for entity, form in found:
+            for domain in entity.domains:
+                if (owner := owners.setdefault(domain, entity)) is not entity:
+                    told = {"domain": shortened(domain), "other": shortened(owner.name)}
+                    form.add_error("domains", _("%(domain)s is %(other)s’s already.") % told)
+
+    def _looked_for(self) -> Iterator[LookedFor]:
         yield self.own.names().entity("brand"), self.own
         for index, form in enumerate(self._filled()):
             names = form.names()

@@ -132,6 +132,19 @@ class TestWhatIsRefused:
 
         assert "shop.example is Northwind’s already." in self.refused(client, brand, sent)
 
+    def test_a_name_and_a_domain_at_once(self, client, brand):
+        page = self.refused(
+            client, brand, typed(brand, {"name": "Northwind", "domains": "a.example"}, domains="a.example")
+        )
+
+        assert "“Northwind” would be found as Northwind as well." in page
+        assert "a.example is Northwind’s already." in page
+
+    def test_more_competitors_than_are_looked_for(self, client, brand):
+        rivals: list[dict[str, object]] = [{"name": f"Rival {number}x"} for number in range(50)]
+
+        assert "At most 50 competitors are looked for." in self.refused(client, brand, typed(brand, {}, *rivals))
+
     def test_what_is_no_domain(self, client, brand):
         assert "“nothing” is no domain" in self.refused(client, brand, typed(brand, domains="nothing"))
 
