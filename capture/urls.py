@@ -26,4 +26,6 @@ urlpatterns = [
     path(ANSWER, answers.answer, name="answer"),
     path(f"{ANSWER}answer.txt", answers.answer_text, name="answer_text"),
     path("brands/", brands.brands, name="brands"),
+    path("brands/<int:number>/names/", brands.edit_names, name="brand_names"),
+    path("brands/<int:number>/names/preview/", brands.preview_names, name="preview_names"),
 ]

@@ -14,6 +14,7 @@ from capture.reports.earlier import EarlierBrand, EarlierPrompt, earlier_brands,
 from capture.reports.exports import answer_rows, json_pieces, source_rows
 from capture.reports.glance import Glance, glance_at
 from capture.reports.outlook import Outlook, Wanted, outlook_for
+from capture.reports.preview import Preview, preview_of
 from capture.reports.progress import Progress, Shown, progress_of
 from capture.reports.spend import Spend, spent_on, spent_today
 from capture.reports.status import check_status, check_url, status_of, unserved
@@ -31,6 +32,7 @@ __all__ = [
     "Group",
     "Link",
     "Outlook",
+    "Preview",
     "Progress",
     "Row",
     "Shown",
@@ -58,6 +60,7 @@ __all__ = [
     "key_of",
     "lines",
     "outlook_for",
+    "preview_of",
     "progress_of",
     "source_rows",
     "spent_on",

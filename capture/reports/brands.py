@@ -17,10 +17,12 @@ class BrandLine:
     """A brand as a line of a list.
 
     Arguments:
+        number: by which its own pages are found.
         checks: how many there are of it.
         last: the newest of them; None where there is none any more.
     """
 
+    number: int
     name: str
     checks: int
     last: CheckLine | None
@@ -49,4 +51,4 @@ def brand_lines(brands: Iterable[int]) -> list[BrandLine]:
     }
     found = [rows[key] for key in keys if key in rows]
     last = lines(brand.newest for brand in found if brand.newest)
-    return [BrandLine(brand.name, brand.checks_made, last.get(brand.newest)) for brand in found]
+    return [BrandLine(brand.pk, brand.name, brand.checks_made, last.get(brand.newest)) for brand in found]

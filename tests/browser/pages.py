@@ -15,7 +15,7 @@ from capture.calls import Ticket
 from capture.models import Check
 from capture.providers.replies import Kind, Refused
 from capture.reports import check_url
-from tests.factories import ACCOUNT, PATIENCE, WORKER, answer, claim, complete_one, error, make_check
+from tests.factories import ACCOUNT, PATIENCE, WORKER, answer, claim, complete_one, error, finish, make_check
 
 LONG_TEXT = (
     "For a small office, **Northwind** is liked for its quiet grinder and its price.\n\n"
@@ -42,6 +42,9 @@ class Scene:
 
     def path(self, name: str) -> str:
         return check_url(self.checks[name])
+
+    def path_of_names(self, name: str) -> str:
+        return f"/brands/{self.checks[name].brand_id}/names/"
 
     def path_of_link(self) -> str:
         """The link of a mail to set a password."""
@@ -83,10 +86,13 @@ PAGES = (
     SomePage("check-under-way", lambda scene: scene.path("mixed")),
     SomePage("check-done", lambda scene: scene.path("done")),
     SomePage("answer", lambda scene: f"{scene.path('mixed')}answers/1/chatgpt/1/"),
+    SomePage("answer-naming-both", lambda scene: f"{scene.path('done')}answers/1/chatgpt/1/"),
     SomePage("answer-failed", lambda scene: f"{scene.path('mixed')}answers/1/perplexity/1/"),
     SomePage("answer-to-come", lambda scene: f"{scene.path('mixed')}answers/3/chatgpt/1/"),
     SomePage("delete-check", lambda scene: f"{scene.path('done')}delete/"),
     SomePage("brands", at("/brands/")),
+    SomePage("brand-names", lambda scene: scene.path_of_names("mixed")),
+    SomePage("brand-names-tried", lambda scene: scene.path_of_names("done"), press="Try these names on stored answers"),
     SomePage("no-brands", at("/brands/"), empty=True),
     SomePage("nothing-found", at("/?search=nowhere")),
     SomePage("login", at("/login/"), stranger=True),
@@ -115,7 +121,7 @@ def _mixed(user: User) -> Check:
     check = make_check(user, brand="Contoso Coffee & Sons", prompts=prompts, providers=("chatgpt", "perplexity"))
     answered, refused, _ = (_start(ticket) for ticket in claim("openai"))
     failed, waiting = (_start(ticket) for ticket in claim("perplexity", seats=2))
-    queue.complete(answered, answer(LONG_TEXT))
+    finish(answered, answer(LONG_TEXT))
     queue.complete(refused, Refused(text="I would rather not."))
     queue.fail(failed, error("refused_key", kind=Kind.FATAL))
     queue.wait(waiting, "a remote id", 600)
