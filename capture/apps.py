@@ -13,8 +13,9 @@ class CaptureConfig(AppConfig):
         """
         from django.db.models.signals import post_migrate
 
-        from capture import lanes, recovery, system_checks, worker  # noqa: F401  importing registers the checks
+        from capture import lanes, recovery, schedules, system_checks, worker  # noqa: F401  registers the checks
 
         post_migrate.connect(lanes.make_missing, sender=self)
         # Recovery is nobody's business but a worker's: here it is only connected.
         worker.about_to_serve.connect(recovery.before_serving)
+        worker.upkeep.connect(schedules.at_upkeep)

@@ -3,7 +3,7 @@
 from django.urls import path
 
 from capture import views
-from capture.views import actions, answers, brands, exports, new_check
+from capture.views import actions, answers, brands, exports, new_check, schedules
 
 app_name = "capture"
 
@@ -22,6 +22,7 @@ urlpatterns = [
     path(f"{CHECK}ask-again/", actions.ask_again, name="ask_again"),
     path(f"{CHECK}cancel/", actions.cancel, name="cancel"),
     path(f"{CHECK}repeat/", actions.repeat, name="repeat"),
+    path(f"{CHECK}schedule/", schedules.schedule, name="schedule"),
     path(f"{CHECK}delete/", actions.delete, name="delete"),
     path(ANSWER, answers.answer, name="answer"),
     path(f"{ANSWER}answer.txt", answers.answer_text, name="answer_text"),

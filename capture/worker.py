@@ -36,6 +36,8 @@ log = logging.getLogger(__name__)
 
 # Sent once by a worker that is about to serve; `AppConfig.ready` connects to it what has to happen then.
 about_to_serve = Signal()
+# Sent at its beats while it serves, for what any worker may do for all; that has to be short, as the loop waits for it.
+upkeep = Signal()
 
 LAST_MOMENT = 2.0  # seconds for the hand-back after a second signal
 MOST_RESOLVING = 200  # redirects waiting to be looked up; more are left as they are
@@ -211,6 +213,8 @@ class Worker:
         unrecorded = [result.ticket for result in self._results]  # some may have lost their seat, as they hung
         queue.release_strays(self.id, {ticket.token for ticket in (*self._claimed, *self.seats.taken, *unrecorded)})
         recovery.recover(self.limits, but=self.id, steady=pulse.steady)
+        if not self.stopping:
+            upkeep.send(sender=Worker)
         self.read_on()
         self._next_beat = time.monotonic() + heartbeat.INTERVAL
         return True

@@ -11,10 +11,14 @@ from uuid import UUID
 
 import pytest
 
-from capture import lanes, ledger, queue, recovery, tickets
+from capture import lanes, ledger, queue, recovery, schedules, tickets
 from capture.calls import Ticket
-from capture.models import Attempt, Capture, CaptureJob, Check, Status
+from capture.models import Attempt, Capture, CaptureJob, Check, Schedule, Status
+from capture.models.clock import database_now
+from capture.models.jobs import FINAL
 from capture.providers.replies import Kind
+from capture.queue import cleanup
+from capture.queue.cleanup import Cursor
 from tests.factories import ACCOUNT, PATIENCE, answer, error, make_check, make_user, unknown_error
 from tests.lost_workers import LIMITS, die, make_worker
 from tests.process.running import until
@@ -45,6 +49,8 @@ class Scene:
 def scene() -> Scene:
     lanes.make_missing()
     check = make_check(prompts=tuple(f"{number}?" for number in range(8)))
+    schedules.plan(check, "daily", 6)
+    Schedule.objects.update(next_due=database_now())
     lost, alive = make_worker(), make_worker()
     queue.wait(take(lost, started=True), "resp_1", 0)
     polled = take(lost)
@@ -81,6 +87,9 @@ MOVES: dict[str, Callable[[Scene], Any]] = {
     "a cancellation": lambda scene: queue.cancel(scene.check.jobs.all()),
     "a requeue": lambda scene: queue.requeue(scene.check.jobs.all()),
     "a settlement": lambda scene: ledger.settle(Attempt.objects.get(pk=scene.unknown.attempt), charged=False),
+    "a cleanup": lambda scene: queue.delete_old_jobs(FINAL, database_now(), Cursor(), 500),
+    "a repetition": lambda scene: schedules.ask_due(),
+    "a plan": lambda scene: schedules.plan(scene.check, "weekly", 6),
     "a new check": lambda scene: make_check(scene.check.created_by or make_user()),
 }
 
@@ -95,6 +104,7 @@ MIDST = {
     "a release": (ledger, "withdraw_attempt"),
     "a recovery": (ledger, "open_attempt"),
     "a claim": (tickets, "of"),
+    "a cleanup": (cleanup, "_kept"),
     "a cancellation": (ledger, "keep_cancellations"),
 }
 

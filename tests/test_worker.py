@@ -10,9 +10,20 @@ from typing import Any
 import pytest
 from django.db import DataError, InternalError, OperationalError, ProgrammingError
 
-from capture import calls, heartbeat, queue, retry
-from capture.models import Attempt, AttemptOutcome, Capture, CaptureJob, Charge, Lane, Status
+from capture import calls, heartbeat, queue, retry, schedules
+from capture.models import (
+    Attempt,
+    AttemptOutcome,
+    Capture,
+    CaptureJob,
+    Charge,
+    Check,
+    Lane,
+    Schedule,
+    Status,
+)
 from capture.models import Worker as WorkerRow
+from capture.models.clock import database_now
 from capture.providers import registry
 from capture.providers.replies import Kind, Pending, ProviderError
 from capture.worker import Pace, Stop, Worker
@@ -629,3 +640,32 @@ def _raise(exception):
 
 def _failing(exception):
     return lambda *_args, **_more: _raise(exception)
+
+
+# -------------------------------------------------------------------------------------------------------- upkeep
+
+
+def test_a_worker_makes_a_check_that_is_due_at_its_beat_and_works_it_off(simulated):
+    check = make_check()
+    planned = schedules.plan(check, "daily", 6)
+    Schedule.objects.update(next_due=database_now())
+    worker = make_worker(drain=True)
+
+    assert worker.run()
+
+    assert planned
+    (repetition,) = planned.checks.exclude(pk=check.pk)
+    assert repetition.captures.get().outcome == "answered"
+
+
+def test_a_worker_that_stops_makes_no_check(simulated):
+    schedules.plan(make_check(), "daily", 6)
+    Schedule.objects.update(next_due=database_now())
+    worker = make_worker()
+    worker.register()
+    worker.seats.mailbox.put(Stop())
+    worker.wait()
+
+    assert worker.beat()
+
+    assert Check.objects.count() == 1

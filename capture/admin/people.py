@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.contrib import admin
+from django.http import HttpRequest
 from django.utils.safestring import SafeString
 
-from capture import budgets
+from capture import budgets, schedules
 from capture.admin.base import ModelAdmin, TabularInline, list_link
 from capture.forms.team import TeamForm
 from capture.models import Brand, Charge, Competitor, Membership, Team
@@ -25,6 +28,11 @@ class TeamAdmin(ModelAdmin):
     search_fields = ("name", "memberships__user__username")
     readonly_fields = ("this_month", "created_at")
     inlines = (MembershipInline,)
+
+    def save_model(self, request: HttpRequest, obj: Team, form: Any, change: bool) -> None:
+        super().save_model(request, obj, form, change)
+        if "time_zone" in form.changed_data:
+            schedules.move_to_zone(obj)
 
     @admin.display(description="this month")
     def this_month(self, team: Team) -> SafeString | str:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import uuid
+from collections.abc import Collection
+from datetime import datetime, timedelta
 
 from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
@@ -15,10 +17,27 @@ from django.db.models.functions import Now
 from capture.analysis.mentions import Entity
 from capture.models.brands import Brand, entity_as_asked
 from capture.models.teams import Team
+from capture.recurrence import next_time
+
+# A worker that cannot ask all of a check leaves it for so long to one that can.
+ELSEWHERE_FIRST = timedelta(minutes=10)
+
+
+class ScheduleQuerySet(models.QuerySet["Schedule"]):
+    def due(self, now: datetime) -> ScheduleQuerySet:
+        """Those whose time has come, the longest due first."""
+        return self.filter(next_due__lte=now).order_by("next_due", "pk")
+
+    def asked_by(self, slugs: Collection[str], now: datetime) -> ScheduleQuerySet:
+        """Those of which all systems can be asked here, or that have waited long enough for another machine."""
+        return self.filter(Q(template__providers__contained_by=list(slugs)) | Q(next_due__lte=now - ELSEWHERE_FIRST))
 
 
 class Schedule(models.Model):
-    """A check that is to be repeated: how often, and at which hour of the team's day."""
+    """A check that is to be repeated: how often, and at which hour of the team's day.
+
+    Every check that it has made points to it, and so does the one that it repeats.
+    """
 
     class Every(models.TextChoices):
         OFF = "off"
@@ -30,10 +49,18 @@ class Schedule(models.Model):
     every = models.CharField(max_length=6, choices=Every, default=Every.OFF)
     hour = models.PositiveSmallIntegerField(default=6, validators=[MaxValueValidator(23)])
     next_due = models.DateTimeField(null=True, blank=True)
-    paused_because = models.CharField(max_length=200, blank=True, default="")
+    paused_because = models.CharField(
+        max_length=200, blank=True, default="", help_text="why nothing was asked when it was due last"
+    )
+
+    objects = ScheduleQuerySet.as_manager()
 
     class Meta:
         constraints = (
+            models.CheckConstraint(
+                name="schedule_due_unless_off",
+                condition=Q(every="off", next_due__isnull=True) | (~Q(every="off") & Q(next_due__isnull=False)),
+            ),
             models.CheckConstraint(name="schedule_hour", condition=Q(hour__lte=23)),
             models.CheckConstraint(name="schedule_every", condition=Q(every__in=["off", "daily", "weekly"])),
         )
@@ -41,6 +68,19 @@ class Schedule(models.Model):
 
     def __str__(self) -> str:
         return f"{self.every} of {self.template_id}"
+
+    @property
+    def weekday(self) -> int:
+        """The day of the week on which it is due if it is weekly, 0 for Monday: that on which it was asked."""
+        asked: datetime = self.template.due or self.template.created_at
+        return asked.astimezone(self.team.zone).weekday()
+
+    def due_after(self, moment: datetime) -> datetime | None:
+        """When it is due next after a moment; None while it is off."""
+        if self.every == self.Every.OFF:
+            return None
+        weekday = self.weekday if self.every == self.Every.WEEKLY else None
+        return next_time(moment, self.hour, self.team.zone, weekday)
 
 
 class CheckQuerySet(models.QuerySet["Check"]):

@@ -202,6 +202,13 @@ class AttemptOutcome(models.TextChoices):
     UNKNOWN = "unknown", "nobody knows; it may have been charged"
 
 
+class AttemptQuerySet(models.QuerySet["Attempt"]):
+    def undecided(self) -> AttemptQuerySet:
+        """Those that are not over: under way, with a call that may still end, or with a charge nobody has settled."""
+        unsettled = Q(outcome=AttemptOutcome.UNKNOWN, settled__isnull=True)
+        return self.filter(Q(ended_at__isnull=True) | Q(live=True) | unsettled)
+
+
 class Attempt(models.Model):
     """One start call of a job: who, when, remote id, how it ended."""
 
@@ -222,6 +229,8 @@ class Attempt(models.Model):
     error = CleanTextField(most=2000, blank=True, default="")
     spent = models.BooleanField(default=True, help_text="it counts among those that its job may use up")
     settled = models.BooleanField(null=True, help_text="what a person found out of an unknown outcome: charged or not")
+
+    objects = AttemptQuerySet.as_manager()
 
     class Meta:
         constraints = (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
@@ -21,6 +21,10 @@ class WorkerQuerySet(models.QuerySet["Worker"]):
     def serving(self) -> WorkerQuerySet:
         """Those that nobody has given up and that have not stopped, however long they are silent."""
         return self.filter(stopped_at__isnull=True, lost_at__isnull=True)
+
+    def gone(self, before: datetime) -> WorkerQuerySet:
+        """Those that had stopped or been given up by then."""
+        return self.filter(Q(stopped_at__lte=before) | Q(lost_at__lte=before))
 
     def silent(self) -> WorkerQuerySet:
         return self.serving().filter(beat_at__lt=StatementTimestamp() - LEASE)

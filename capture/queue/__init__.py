@@ -30,6 +30,7 @@ Lock order: team, lane, worker, check, job, attempt, capture; ids sorted.
 
 from capture.queue.again import requeue_places
 from capture.queue.claims import claim, release, release_strays
+from capture.queue.cleanup import delete_old_jobs
 from capture.queue.deletion import StillOpenError, delete_check
 from capture.queue.entry import enqueue, promote_due
 from capture.queue.forsaken import take_back
@@ -44,6 +45,7 @@ __all__ = [
     "claim",
     "complete",
     "delete_check",
+    "delete_old_jobs",
     "enqueue",
     "fail",
     "look",

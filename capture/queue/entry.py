@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
@@ -30,12 +31,14 @@ def enqueue(
     estimates: Mapping[str, Decimal],
     *,
     repeats: Check | None = None,
+    due: datetime | None = None,
 ) -> tuple[Check, bool]:
     """Write a check with all its jobs, or find the one that the same order made before.
 
     Arguments:
         estimates: US dollars for one question, by provider.
         repeats: a check of the team that is asked anew; what was frozen in it stays so, whatever its brand is now.
+        due: which turn of the schedule of that check this is, if it is one.
 
     Returns:
         The check, and whether it is new.
@@ -45,7 +48,7 @@ def enqueue(
     """
     with transaction.atomic():
         _refuse_over_budget(order, team, estimates)
-        about = _frozen(repeats) if repeats else _remembered(order, team)
+        about = _frozen(repeats, due) if repeats else _remembered(order, team)
         check, created = Check.objects.get_or_create(
             team=team, submit_token=order.submit_token, defaults=about | _check_fields(order, user)
         )
@@ -73,9 +76,10 @@ def _remembered(order: Order, team: Team) -> dict[str, Any]:
     return {"brand": brand, "names": names}
 
 
-def _frozen(check: Check) -> dict[str, Any]:
+def _frozen(check: Check, due: datetime | None) -> dict[str, Any]:
     """The brand of a check and all names as they were when it was asked."""
-    return {"brand_id": check.brand_id, "names": check.names}
+    turn = {"schedule_id": check.schedule_id, "due": due} if due else {}
+    return {"brand_id": check.brand_id, "names": check.names, **turn}
 
 
 def _check_fields(order: Order, user: AbstractBaseUser | AnonymousUser) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from capture.reports.glance import Glance, glance_at
 from capture.reports.outlook import Outlook, Wanted, outlook_for
 from capture.reports.preview import Preview, preview_of
 from capture.reports.progress import Progress, Shown, progress_of
+from capture.reports.series import Run, Series, obstacle_to, series_of
 from capture.reports.spend import Spend, spent_on, spent_today
 from capture.reports.status import check_status, check_url, status_of, unserved
 from capture.reports.waiting import Wait, WaitKind, digest_of, waits_of
@@ -35,6 +36,8 @@ __all__ = [
     "Preview",
     "Progress",
     "Row",
+    "Run",
+    "Series",
     "Shown",
     "Spend",
     "State",
@@ -59,9 +62,11 @@ __all__ = [
     "json_pieces",
     "key_of",
     "lines",
+    "obstacle_to",
     "outlook_for",
     "preview_of",
     "progress_of",
+    "series_of",
     "source_rows",
     "spent_on",
     "spent_today",

@@ -18,6 +18,7 @@ from django_htmx.middleware import HtmxDetails
 
 from capture import reports
 from capture.forms import new_nonce
+from capture.forms.repeat import RepeatForm
 from capture.models import Check, Team
 from capture.reports import Progress, Shown
 from capture.views.lists import page_of, search_words
@@ -99,6 +100,8 @@ def _check_page(request: HttpRequest, progress: Progress, shown: Shown) -> HttpR
         context["spend"] = reports.spent_on(progress.check)
     if _htmx(request):
         return render(request, "capture/_news.html", {**context, "news": progress.news(shown)})
+    context["series"] = series = reports.series_of(progress.check)
+    context["repeat_form"] = RepeatForm.of(progress.check, series.schedule)
     return render(request, "capture/check.html", context)
 
 

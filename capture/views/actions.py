@@ -85,7 +85,8 @@ def repeat(request: HttpRequest, check: Check) -> HttpResponse:
 def delete(request: HttpRequest, check: Check) -> HttpResponse:
     """Ask whether the check is to go for good; then delete it."""
     if request.method != "POST":
-        return render(request, "capture/delete_check.html", {"check": check, "board": reports.board_of(check)})
+        context = {"check": check, "board": reports.board_of(check), "series": reports.series_of(check)}
+        return render(request, "capture/delete_check.html", context)
     try:
         queue.delete_check(check)
     except queue.StillOpenError:

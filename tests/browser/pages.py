@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from datetime import timedelta
 
 from django.contrib.auth.models import User
 from django.contrib.auth.tokens import default_token_generator
 from django.utils.encoding import force_bytes
 from django.utils.http import urlsafe_base64_encode
 
-from capture import queue
+from capture import queue, schedules
 from capture.calls import Ticket
-from capture.models import Check
+from capture.models import Check, Schedule
 from capture.providers.replies import Kind, Refused
 from capture.reports import check_url
 from tests.factories import ACCOUNT, PATIENCE, WORKER, answer, claim, complete_one, error, finish, make_check
@@ -38,7 +39,8 @@ class Scene:
 
     @classmethod
     def make(cls, user: User) -> Scene:
-        return cls(user, {"done": _done(user), "mixed": _mixed(user)})
+        checks = {"done": _done(user), "mixed": _mixed(user)}
+        return cls(user, checks | {"repeated": _repeated(user), "paused": _paused(user)})
 
     def path(self, name: str) -> str:
         return check_url(self.checks[name])
@@ -85,6 +87,8 @@ PAGES = (
     SomePage("new-check-of-a-brand", lambda scene: f"/checks/new/?brand={scene.checks['mixed'].brand_id}"),
     SomePage("check-under-way", lambda scene: scene.path("mixed")),
     SomePage("check-done", lambda scene: scene.path("done")),
+    SomePage("check-repeated", lambda scene: scene.path("repeated")),
+    SomePage("check-paused", lambda scene: scene.path("paused")),
     SomePage("answer", lambda scene: f"{scene.path('mixed')}answers/1/chatgpt/1/"),
     SomePage("answer-naming-both", lambda scene: f"{scene.path('done')}answers/1/chatgpt/1/"),
     SomePage("answer-failed", lambda scene: f"{scene.path('mixed')}answers/1/perplexity/1/"),
@@ -112,6 +116,27 @@ PAGES = (
 def _done(user: User) -> Check:
     check = make_check(user, brand="Northwind", prompts=("Which espresso machine is best for a small office?",))
     complete_one(check.jobs.get(), LONG_TEXT)
+    return check
+
+
+def _repeated(user: User) -> Check:
+    """The second of three runs."""
+    runs = [make_check(user, brand="Fabrikam") for _ in range(3)]
+    schedule = schedules.plan(runs[0], Schedule.Every.DAILY, 6)
+    for day, run in enumerate(runs):
+        queue.cancel(run.jobs.all())
+        Check.objects.filter(pk=run.pk).update(schedule=schedule, due=run.created_at + timedelta(days=day))
+    return runs[1]
+
+
+def _paused(user: User) -> Check:
+    check = make_check(user, brand="Woodgrove")
+    queue.cancel(check.jobs.all())
+    schedule = schedules.plan(check, Schedule.Every.WEEKLY, 23)
+    assert schedule
+    Schedule.objects.filter(pk=schedule.pk).update(
+        paused_because="This check would cost about $1.20; $0.34 of this month's $100.00 is left."
+    )
     return check
 
 
