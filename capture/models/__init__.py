@@ -3,12 +3,13 @@
 Fields, constraints, indexes and querysets that read stand here; who may change a job's status is `capture.queue`.
 """
 
-from capture.models.brands import Brand, Competitor
+from capture.models.brands import Brand, Competitor, HistoryMark
 from capture.models.captures import Capture, Outcome, Source
 from capture.models.charges import Charge
 from capture.models.checks import Check, Prompt, Schedule
 from capture.models.jobs import Attempt, AttemptOutcome, CaptureJob, Status
 from capture.models.lanes import Lane
+from capture.models.mentions import Mention
 from capture.models.teams import Membership, Team
 from capture.models.workers import Worker
 
@@ -21,8 +22,10 @@ __all__ = [
     "Charge",
     "Check",
     "Competitor",
+    "HistoryMark",
     "Lane",
     "Membership",
+    "Mention",
     "Outcome",
     "Prompt",
     "Schedule",

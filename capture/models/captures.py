@@ -5,6 +5,8 @@ from __future__ import annotations
 from django.db import models
 from django.db.models import Q
 
+from capture.analysis.mentions import MATCHER_VERSION
+from capture.models.brands import Brand
 from capture.models.checks import Check, Prompt
 from capture.models.fields import CleanCharField, CleanTextField
 from capture.models.teams import Team
@@ -30,12 +32,25 @@ class CaptureQuerySet(models.QuerySet["Capture"]):
     def answered(self) -> CaptureQuerySet:
         return self.filter(outcome=Outcome.ANSWERED)
 
+    def unread(self, brand: Brand) -> CaptureQuerySet:
+        """Answers about a brand that have to be read by its names of today, or by other rules than they were.
+
+        One that could not be read (by no rules, yet by this edition) is not tried again.
+        """
+        read = Q(edition=brand.edition, matcher__in=[0, MATCHER_VERSION])
+        return self.answered().filter(of_check__brand=brand).exclude(read)
+
     def without_answer(self) -> CaptureQuerySet:
         return self.exclude(outcome=Outcome.ANSWERED)
 
 
 class Capture(models.Model):
-    """An answer with its sources, or why there is none."""
+    """An answer with its sources, or why there is none.
+
+    `named` is what a check's own figures are made of, and stays as it is when names change: for the brand and each
+    competitor that the answer names, in the order in which it first does, `{"key", "start", "end", "words", "hits",
+    "flags"}`; keys are those of `Check.entities`. By the names of today there are `mentions`.
+    """
 
     team = models.ForeignKey(Team, models.CASCADE, related_name="+")
     of_check = models.ForeignKey(Check, models.CASCADE, related_name="captures")
@@ -58,6 +73,9 @@ class Capture(models.Model):
     cached = models.BooleanField(default=False, help_text="the system gave us a copy of an answer made before")
     copy_of = models.ForeignKey("self", models.SET_NULL, null=True, blank=True, related_name="copies")
     answered_at = models.DateTimeField()
+    named = models.JSONField(default=list, blank=True, help_text="whom it names by the names as they were when asked")
+    matcher = models.PositiveSmallIntegerField(default=0, help_text="by whose rules; 0: the answer is not read")
+    edition = models.PositiveIntegerField(default=0, help_text="of the brand's names, by which its mentions were found")
 
     objects = CaptureQuerySet.as_manager()
 

@@ -12,7 +12,8 @@ from django.db import models
 from django.db.models import F, Q
 from django.db.models.functions import Now
 
-from capture.models.brands import Brand
+from capture.analysis.mentions import Entity
+from capture.models.brands import Brand, entity_as_asked
 from capture.models.teams import Team
 
 
@@ -80,6 +81,14 @@ class Check(models.Model):
 
     def __str__(self) -> str:
         return str(self.uuid)
+
+    def entities(self) -> tuple[Entity, ...]:
+        """Whom it looks for by the names as they were: `brand`, then `competitor:0` and so on, as in `names`."""
+        rivals = self.names["competitors"]
+        return (
+            entity_as_asked("brand", self.names["brand"]),
+            *(entity_as_asked(f"competitor:{index}", names) for index, names in enumerate(rivals)),
+        )
 
 
 class Prompt(models.Model):
