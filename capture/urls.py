@@ -3,7 +3,7 @@
 from django.urls import path
 
 from capture import views
-from capture.views import actions, answers, brands, exports, new_check
+from capture.views import actions, answers, brands, exports, figures, new_check
 
 app_name = "capture"
 
@@ -19,6 +19,9 @@ urlpatterns = [
     path(f"{CHECK}answers.csv", exports.answers_csv, name="answers_csv"),
     path(f"{CHECK}answers.json", exports.answers_json, name="answers_json"),
     path(f"{CHECK}sources.csv", exports.sources_csv, name="sources_csv"),
+    path(f"{CHECK}figures.csv", exports.summary_csv, name="summary_csv"),
+    path(f"{CHECK}figures.json", exports.summary_json, name="summary_json"),
+    path(f"{CHECK}sites.csv", exports.sites_csv, name="sites_csv"),
     path(f"{CHECK}ask-again/", actions.ask_again, name="ask_again"),
     path(f"{CHECK}cancel/", actions.cancel, name="cancel"),
     path(f"{CHECK}repeat/", actions.repeat, name="repeat"),
@@ -26,4 +29,5 @@ urlpatterns = [
     path(ANSWER, answers.answer, name="answer"),
     path(f"{ANSWER}answer.txt", answers.answer_text, name="answer_text"),
     path("brands/", brands.brands, name="brands"),
+    path("figures/", figures.definitions, name="definitions"),
 ]

@@ -12,11 +12,14 @@ from capture.reports.checks import CheckLine, checks_of, lines
 from capture.reports.columns import System, system_of
 from capture.reports.earlier import EarlierBrand, EarlierPrompt, earlier_brands, earlier_prompts, key_of
 from capture.reports.exports import answer_rows, json_pieces, source_rows
+from capture.reports.figure_exports import figure_rows, site_rows, summary_json
+from capture.reports.figures import headings
 from capture.reports.glance import Glance, glance_at
 from capture.reports.outlook import Outlook, Wanted, outlook_for
 from capture.reports.progress import Progress, Shown, progress_of
 from capture.reports.spend import Spend, spent_on, spent_today
 from capture.reports.status import check_status, check_url, status_of, unserved
+from capture.reports.summary import Summary, summary_of
 from capture.reports.waiting import Wait, WaitKind, digest_of, waits_of
 
 __all__ = [
@@ -36,6 +39,7 @@ __all__ = [
     "Shown",
     "Spend",
     "State",
+    "Summary",
     "System",
     "Wait",
     "WaitKind",
@@ -53,16 +57,21 @@ __all__ = [
     "digest_of",
     "earlier_brands",
     "earlier_prompts",
+    "figure_rows",
     "glance_at",
+    "headings",
     "json_pieces",
     "key_of",
     "lines",
     "outlook_for",
     "progress_of",
+    "site_rows",
     "source_rows",
     "spent_on",
     "spent_today",
     "status_of",
+    "summary_json",
+    "summary_of",
     "system_of",
     "unserved",
     "waits_of",

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from typing import Any, NamedTuple, TypeVar
 from uuid import UUID
 
-from django.db.models import F, OuterRef, Subquery
+from django.db.models import F, Func, JSONField, OuterRef, Subquery, Value
 
 from capture.models import Attempt, Capture, CaptureJob, Check
 from capture.models.clock import StatementTimestamp
@@ -40,7 +40,12 @@ class OpenJob(NamedTuple):
 
 
 class Kept(NamedTuple):
-    """What has come of a place, without its text."""
+    """What has come of a place, without its text.
+
+    Arguments:
+        matcher: by whose rules names were looked for in it; 0 where nobody has.
+        named_keys: whom it names, in the order in which it first does.
+    """
 
     pk: int
     prompt_id: int
@@ -51,6 +56,8 @@ class Kept(NamedTuple):
     attempts: int
     simulated: bool
     answered_at: datetime
+    matcher: int
+    named_keys: list[str]
 
 
 PlacedT = TypeVar("PlacedT", OpenJob, Kept, Capture)
@@ -66,7 +73,8 @@ def open_jobs(check: Check) -> dict[Place, OpenJob]:
 
 def kept(check: Check) -> dict[Place, Kept]:
     """What has come of a check by its place, in one query."""
-    captures: Any = check.captures.values_list(*Kept._fields)
+    keys = Func(F("named"), Value("$[*].key"), function="jsonb_path_query_array", output_field=JSONField())
+    captures: Any = check.captures.annotate(named_keys=keys).values_list(*Kept._fields)
     return by_place(map(Kept._make, captures))
 
 

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
+from functools import cached_property
 from typing import Any, NamedTuple
 
 from django.utils import timezone
@@ -20,12 +21,12 @@ from capture.analysis.intervals import Cell
 from capture.analysis.mentions import Entity
 from capture.analysis.metrics import Figure
 from capture.analysis.sources import SourceKind
-from capture.models import Capture, Check, Outcome, Source
+from capture.models import Check, Outcome, Source
+from capture.reports.cells import BRAND
 from capture.reports.columns import system_of
 from capture.reports.figures import UNREAD, FigureLine
 from capture.reports.sites import Sites, kind_in_words, sites_of
 
-BRAND = "brand"  # its key in `Capture.named`
 TOP = 10  # sources that a page shows; a file has all
 
 
@@ -42,6 +43,10 @@ class CitedSite:
     kind: SourceKind
     share: Figure
     systems: tuple[str, ...]
+
+    @property
+    def words(self) -> str:
+        return self.share.text(least=1)
 
     @property
     def kind_words(self) -> str:
@@ -63,19 +68,17 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """All figures of the simulated answers of a check, or of the real ones."""
+    """All figures of the simulated answers of a check, or of the real ones.
+
+    Arguments:
+        sites: those that most answers cite.
+        more: how many sites there are besides.
+    """
 
     simulated: bool
     tables: tuple[Table, ...]
     sites: tuple[CitedSite, ...]
-
-    @property
-    def top(self) -> tuple[CitedSite, ...]:
-        return self.sites[:TOP]
-
-    @property
-    def more(self) -> int:
-        return len(self.sites) - len(self.top)
+    more: int
 
     @property
     def single_check(self) -> bool:
@@ -105,130 +108,120 @@ class _Row(NamedTuple):
     outcome: str
     cached: bool
     simulated: bool
-    attempts: int
     answered_at: datetime
     matcher: int
     named: list[dict[str, Any]]
 
 
-@dataclass(slots=True)
-class _Pile:
-    """The captures of one table while they are sorted."""
+def summary_of(check: Check, most: int | None = TOP) -> Summary:
+    """The figures of a check as it stands, its days in the active time zone. Two queries, whatever its size.
 
-    answers: list[Answer] = field(default_factory=list)
-    left_out: dict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
-
-
-def summary_of(check: Check) -> Summary:
-    """The figures of a check as it stands, its days in the active time zone. Two queries, whatever its size."""
+    Arguments:
+        most: sites of each part; None for all.
+    """
     captures: Any = check.captures.order_by("pk").values_list(*_Row._fields)
     rows = list(map(_Row._make, captures))
     answered = [row for row in rows if row.outcome == Outcome.ANSWERED]
-    hosts = _hosts(check) if answered else {}
-    entities = check.entities()
-    sites = sites_of({host for found in hosts.values() for host in found}, entities)
     kinds = sorted({row.simulated for row in answered})
-    parts = [_part(check, simulated, _of(simulated, rows, kinds), hosts, entities, sites) for simulated in kinds]
+    reading = _Reading(check.entities(), _hosts(check) if answered else {})
+    parts = (reading.part(check, simulated, _of(simulated, rows, kinds), most) for simulated in kinds)
     return Summary(check, tuple(parts), len(answered))
 
 
 def _hosts(check: Check) -> dict[int, frozenset[str]]:
     """The hosts of the sources of each answer."""
     found = defaultdict(set)
-    sources = Source.objects.filter(capture__in=Capture.objects.answered().filter(of_check=check))
+    sources = Source.objects.filter(capture__of_check=check, capture__outcome=Outcome.ANSWERED)
     for capture, domain in sources.values_list("capture_id", "domain"):
         found[capture].add(domain)
     return {capture: frozenset(domains) for capture, domains in found.items()}
 
 
 def _of(simulated: bool, rows: Iterable[_Row], kinds: Sequence[bool]) -> list[_Row]:
-    """The captures of a kind. One that was never asked is of no kind, and is told where there are answers."""
+    """The captures of a kind. One of a kind without any answer is told where there are answers."""
     return [row for row in rows if (row.simulated if row.simulated in kinds else kinds[0]) == simulated]
 
 
-def _part(
-    check: Check,
-    simulated: bool,
-    rows: Sequence[_Row],
-    hosts: Mapping[int, frozenset[str]],
-    entities: Sequence[Entity],
-    sites: Sites,
-) -> Part:
-    piles: dict[bool, _Pile] = {}
-    for row in rows:
-        _sort(row, piles.setdefault(row.prompt__branded, _Pile()), hosts)
-    slugs = [slug for slug in check.providers if any(row.provider == slug for row in rows)]
-    tables = tuple(_table(branded, pile, slugs, entities) for branded, pile in sorted(piles.items()))
-    tallies = [each for pile in piles.values() for each in tally(pile.answers, entities)]
-    return Part(simulated, tables, tuple(_cited_sites(tallies, sites)))
+@dataclass(frozen=True)
+class _Reading:
+    """How the captures of a check are read.
 
+    Arguments:
+        entities: the brand and its competitors as they were.
+        hosts: of the sources of each answer.
+    """
 
-def _sort(row: _Row, pile: _Pile, hosts: Mapping[int, frozenset[str]]) -> None:
-    reason = _why_left_out(row)
-    if reason:
-        pile.left_out[row.provider][reason] += 1
-    else:
-        pile.answers.append(_answer(row, hosts.get(row.pk, frozenset())))
+    entities: Sequence[Entity]
+    hosts: Mapping[int, frozenset[str]]
+
+    @cached_property
+    def sites(self) -> Sites:
+        return sites_of({host for found in self.hosts.values() for host in found}, self.entities)
+
+    def part(self, check: Check, simulated: bool, rows: Sequence[_Row], most: int | None) -> Part:
+        slugs = [slug for slug in check.providers if any(row.provider == slug for row in rows)]
+        tables = tuple(
+            self.table(branded, [row for row in rows if row.prompt__branded == branded], slugs)
+            for branded in sorted({row.prompt__branded for row in rows})
+        )
+        tallies = self.tallies(rows)
+        ordered = _most_cited(tallies)
+        sites = tuple(self.cited_site(site, tallies) for site in ordered[:most])
+        return Part(simulated, tables, sites, len(ordered) - len(sites))
+
+    def table(self, branded: bool, rows: Sequence[_Row], slugs: Sequence[str]) -> Table:
+        lines = (self.line(system_of(slug).label, [row for row in rows if row.provider == slug]) for slug in slugs)
+        return Table(branded, tuple(lines), self.line(_("Overall"), rows))
+
+    def line(self, label: str, rows: Sequence[_Row]) -> FigureLine:
+        tallies = self.tallies(rows)
+        counts = {
+            "visibility": metrics.visibility(tallies, BRAND),
+            "voice": metrics.share_of_voice(tallies, BRAND, [entity.key for entity in self.entities]),
+            "first": metrics.first_named(tallies, BRAND),
+            "cited": metrics.cited(tallies, BRAND),
+        }
+        return FigureLine(
+            label,
+            {name: metrics.figure(counted) for name, counted in counts.items()},
+            metrics.position(tallies, BRAND),
+            Counter(reason for row in rows if (reason := _why_left_out(row))),
+            least=1,  # a check has few answers by its nature, and says how many
+        )
+
+    def tallies(self, rows: Iterable[_Row]) -> list[Tally]:
+        return tally((self.answer(row) for row in rows if not _why_left_out(row)), self.entities)
+
+    def answer(self, row: _Row) -> Answer:
+        return Answer(
+            Cell(row.prompt__key, row.provider, row.surface),
+            day_of(row.answered_at, timezone.get_current_timezone()),
+            simulated=row.simulated,
+            named=tuple(each["key"] for each in row.named),
+            hosts=self.hosts.get(row.pk, frozenset()),
+        )
+
+    def cited_site(self, site: str, tallies: Sequence[Tally]) -> CitedSite:
+        slugs = dict.fromkeys(each.cell.provider for each in tallies if site in each.domains)
+        return CitedSite(
+            site,
+            self.sites.kinds[site],
+            metrics.figure(metrics.source_share(tallies, site)),
+            tuple(system_of(slug).label for slug in slugs),
+        )
 
 
 def _why_left_out(row: _Row) -> str | None:
-    # An answer always has text, and a part has answers of one kind; the database holds the one, `_of` the other.
+    """Why a capture is in no figure. Whether it is simulated is no reason: there are figures of both kinds, apart."""
     reason = why_left_out(
         row.outcome, has_text=True, cached=row.cached, simulated=row.simulated, about_simulated=row.simulated
     )
     return reason or (None if row.matcher else UNREAD)
 
 
-def _answer(row: _Row, hosts: frozenset[str]) -> Answer:
-    return Answer(
-        Cell(row.prompt__key, row.provider, row.surface),
-        day_of(row.answered_at, timezone.get_current_timezone()),
-        simulated=row.simulated,
-        named=tuple(each["key"] for each in row.named),
-        hosts=hosts,
-    )
-
-
-def _table(branded: bool, pile: _Pile, slugs: Sequence[str], entities: Sequence[Entity]) -> Table:
-    tallies = tally(pile.answers, entities)
-    keys = [entity.key for entity in entities]
-    lines = tuple(
-        _line(system_of(slug).label, [each for each in tallies if each.cell.provider == slug], keys, pile.left_out[slug])
-        for slug in slugs
-    )
-    left_out = sum(pile.left_out.values(), Counter())
-    return Table(branded, lines, _line(_("Overall"), tallies, keys, left_out))
-
-
-def _line(label: str, tallies: Sequence[Tally], keys: Sequence[str], left_out: Mapping[str, int]) -> FigureLine:
-    figures = {
-        "visibility": metrics.visibility(tallies, BRAND),
-        "voice": metrics.share_of_voice(tallies, BRAND, keys),
-        "first": metrics.first_named(tallies, BRAND),
-        "cited": metrics.cited(tallies, BRAND),
-    }
-    return FigureLine(
-        label,
-        {name: metrics.figure(counts) for name, counts in figures.items()},
-        metrics.position(tallies, BRAND),
-        left_out,
-        least=1,  # a check has few answers by its nature, and says so
-    )
-
-
-def _cited_sites(tallies: Sequence[Tally], sites: Sites) -> list[CitedSite]:
-    """The sites by how many answers cite them, the most cited first."""
-    citing: Counter[str] = sum((Counter(each.domains) for each in tallies), Counter())
-    ordered = sorted((site for site in citing if site), key=lambda site: (-citing[site], site))
-    slugs = list(dict.fromkeys(each.cell.provider for each in tallies))
-    labels = {slug: system_of(slug).label for slug in slugs}
-    by_system = {slug: {site for each in tallies if each.cell.provider == slug for site in each.domains} for slug in slugs}
-    return [
-        CitedSite(
-            site,
-            sites.kinds[site],
-            metrics.figure(metrics.source_share(tallies, site)),
-            tuple(labels[slug] for slug in slugs if site in by_system[slug]),
-        )
-        for site in ordered
-    ]
+def _most_cited(tallies: Iterable[Tally]) -> list[str]:
+    """The sites by how many answers cite them."""
+    citing: Counter[str] = Counter()
+    for each in tallies:
+        citing.update(each.domains)
+    return sorted(filter(None, citing), key=lambda site: (-citing[site], site))
