@@ -1,4 +1,7 @@
-"""One exchange for a seat: ticket in, result out. Knows no Django; runs in a worker's threads."""
+"""One exchange for a seat: ticket in, result out, with what the analysis reads in an answer.
+
+Knows no Django; runs in a worker's threads.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +10,9 @@ import time
 from dataclasses import dataclass, field
 from uuid import UUID
 
+from capture.analysis.reading import Reading, Watch, read
 from capture.providers.base import Provider
-from capture.providers.replies import Kind, Pending, ProviderError, Question, Reply
+from capture.providers.replies import Answered, Kind, Pending, ProviderError, Question, Reply
 
 log = logging.getLogger(__name__)
 
@@ -33,6 +37,7 @@ class Ticket:
         age: seconds since the live call was started, at the time of the claim.
         crashed: a worker has died with this job in its hands before.
         probe: its reply tells whether a lane that has cooled is open again.
+        watch: whom to look for in the answer; without it the answer is read later.
     """
 
     job: int
@@ -50,6 +55,7 @@ class Ticket:
     age: float
     crashed: bool = False
     probe: bool = False
+    watch: Watch | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,12 +65,14 @@ class Result:
     Arguments:
         seconds: that the exchange took.
         began: when it began, by the monotonic clock.
+        reading: what stands in an answer; None where there is none, or where it is left to be read later.
     """
 
     ticket: Ticket
     came: Reply | ProviderError
     seconds: float
     began: float = field(default_factory=time.monotonic)
+    reading: Reading | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +100,19 @@ def exchange(provider: Provider, ticket: Ticket) -> Result:
     if isinstance(came, Pending) and ticket.remote_id is None:
         # Before anything else can go wrong, the id is somewhere.
         log.info("job %s %s: remote id %s of attempt %s", ticket.job, ticket.provider, came.remote_id, ticket.attempt)
-    return Result(ticket, came, time.monotonic() - began, began)
+    seconds = time.monotonic() - began
+    return Result(ticket, came, seconds, began, reading_of(ticket, came))
+
+
+def reading_of(ticket: Ticket, came: Reply | ProviderError) -> Reading | None:
+    """Whom an answer names. Never raises: an answer that cannot be read is kept all the same."""
+    if ticket.watch is None or not isinstance(came, Answered):
+        return None
+    try:
+        return read(came.text, ticket.watch)
+    except Exception:
+        log.exception("job %s %s: its answer cannot be read", ticket.job, ticket.provider)
+        return None
 
 
 def _reply_or_error(provider: Provider, ticket: Ticket) -> Reply | ProviderError:

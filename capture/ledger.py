@@ -6,9 +6,10 @@ repeated and leaves the same rows.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from decimal import Decimal
+from types import MappingProxyType
 from typing import Any
 from urllib.parse import urlsplit
 from uuid import UUID
@@ -16,6 +17,8 @@ from uuid import UUID
 from django.db import transaction
 from django.db.models import Q, Sum
 
+from capture import readings
+from capture.analysis.reading import Reading
 from capture.calls import Ticket
 from capture.models import Attempt, AttemptOutcome, Capture, CaptureJob, Charge, Outcome
 from capture.models import Source as SourceRow
@@ -221,10 +224,13 @@ def charge(job: CaptureJob, attempt: UUID, cost: Cost | None) -> None:
     )
 
 
-def keep_reply(job: CaptureJob, attempt: UUID, reply: FinalReply) -> None:
+def keep_reply(job: CaptureJob, attempt: UUID, reply: FinalReply, reading: Reading | None = None) -> None:
     """Keep what a call ended with, in place of an earlier capture that holds no answer, and what it cost.
 
     A copy from the system's cache is free; it points to the capture it copies, where that is ours.
+
+    Arguments:
+        reading: whom an answer names; without it, the answer is read later.
     """
     note_ended_call(attempt, reply.remote_id)
     tried = Attempt.objects.get(pk=attempt)
@@ -242,8 +248,10 @@ def keep_reply(job: CaptureJob, attempt: UUID, reply: FinalReply) -> None:
         model=reply.model,
         cached=copied,
         copy_of=original,
+        read=readings.columns(reading),
     )
     if isinstance(reply, Answered) and capture.attempt == attempt:
+        readings.keep_mentions(capture, job.of_check.brand_id, reading)
         SourceRow.objects.bulk_create(
             _source_row(capture, position, source)
             for position, source in enumerate(reply.sources[:MOST_SOURCES], start=1)
@@ -342,6 +350,7 @@ def _keep(
     model: str = "",
     cached: bool = False,
     copy_of: Capture | None = None,
+    read: Mapping[str, Any] = MappingProxyType({}),
 ) -> Capture:
     held = Capture.objects.filter(**_place(job)).first()
     if held and not _may_replace(held, outcome):
@@ -370,6 +379,7 @@ def _keep(
             "answered_at": now,
             "cached": cached,
             "copy_of": copy_of,
+            **read,
         },
     )
     capture.sources.all().delete()

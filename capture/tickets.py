@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from datetime import datetime
 from uuid import UUID, uuid4
 
+from capture.analysis.reading import Watch
 from capture.calls import Ticket
-from capture.models import Attempt, CaptureJob
+from capture.models import Attempt, Brand, CaptureJob
 from capture.models.clock import database_now
 from capture.providers.replies import Question
 
@@ -22,11 +23,12 @@ def of(jobs: Sequence[CaptureJob], token: UUID, *, probe: bool = False) -> list[
     """
     live = Attempt.objects.filter(job__in=[job.pk for job in jobs if job.remote_id], ended_at__isnull=True)
     attempts = {attempt.job_id: attempt for attempt in live}
+    brands = Brand.objects.prefetch_related("competitors").in_bulk({job.of_check.brand_id for job in jobs})
     now = database_now()
-    return [_ticket(job, token, attempts.get(job.pk), now, probe) for job in jobs]
+    return [_ticket(job, brands[job.of_check.brand_id], token, attempts.get(job.pk), now, probe) for job in jobs]
 
 
-def _ticket(job: CaptureJob, token: UUID, live: Attempt | None, now: datetime, probe: bool) -> Ticket:
+def _ticket(job: CaptureJob, brand: Brand, token: UUID, live: Attempt | None, now: datetime, probe: bool) -> Ticket:
     attempt = live.pk if live else uuid4()
     check = job.of_check
     return Ticket(
@@ -44,5 +46,6 @@ def _ticket(job: CaptureJob, token: UUID, live: Attempt | None, now: datetime, p
         polls=job.polls + 1 if live else 0,
         crashed=job.crashes > 0,
         probe=probe,
+        watch=Watch(check.entities(), brand.entities(), brand.edition),
         age=(now - job.asked_at).total_seconds() if live and job.asked_at else 0.0,
     )

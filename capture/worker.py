@@ -23,7 +23,7 @@ from django.db import DataError, IntegrityError
 from django.db import Error as DatabaseTrouble
 from django.dispatch import Signal
 
-from capture import calls, cooling, database, heartbeat, ledger, queue, recovery, retry
+from capture import calls, cooling, database, heartbeat, ledger, queue, readings, recovery, retry
 from capture.calls import Resolved, Result, Ticket
 from capture.lanes import LaneBusyError
 from capture.models import CaptureJob
@@ -39,6 +39,7 @@ about_to_serve = Signal()
 
 LAST_MOMENT = 2.0  # seconds for the hand-back after a second signal
 MOST_RESOLVING = 200  # redirects waiting to be looked up; more are left as they are
+READING = 0.2  # seconds at each beat for reading stored answers again
 DATABASE_PATIENCE = 15.0  # seconds for all that one turn has to say to the database
 # Another claimer is at a lane; it is there for milliseconds, unless it is frozen.
 CROWDED_PAUSE = 0.005  # seconds, doubled each time
@@ -208,8 +209,21 @@ class Worker:
         unrecorded = [result.ticket for result in self._results]  # some may have lost their seat, as they hung
         queue.release_strays(self.id, {ticket.token for ticket in (*self._claimed, *self.seats.taken, *unrecorded)})
         recovery.recover(self.limits, but=self.id, steady=pulse.steady)
+        self.read_on()
         self._next_beat = time.monotonic() + heartbeat.INTERVAL
         return True
+
+    def read_on(self) -> None:
+        """Read some stored answers again, where names have changed. No error of ours there keeps this worker from
+        what is paid for."""
+        if self.stopping:
+            return
+        try:
+            readings.read_on(READING)
+        except Exception as exception:
+            if isinstance(exception, DatabaseTrouble) and not isinstance(exception, DataError | IntegrityError):
+                raise
+            log.exception("worker %s: stored answers cannot be read again", self.id)
 
     def _begin_anew(self) -> None:
         """Others have given this worker up. It goes on under a new id; what it has in flight ends as late results."""
@@ -328,7 +342,7 @@ class Worker:
         try:
             decision = self._decide(result)
             self._tell_lane(result, decision)
-            self._apply(result.ticket, decision)
+            self._apply(result, decision)
         except Exception as exception:
             if isinstance(exception, DatabaseTrouble) and not isinstance(exception, DataError | IntegrityError):
                 raise  # the database is away: this result stays in hand
@@ -367,12 +381,13 @@ class Worker:
         elif ticket.probe and (trouble is None or trouble.heard):
             cooling.reopen(ticket.lane, ticket)
 
-    def _apply(self, ticket: Ticket, decision: retry.Decision) -> None:
+    def _apply(self, result: Result, decision: retry.Decision) -> None:
+        ticket = result.ticket
         match decision:
             case retry.Wait(remote_id, after, reason):
                 queue.wait(ticket, remote_id, after, reason)
             case retry.Complete(reply):
-                if queue.complete(ticket, reply) and isinstance(reply, Answered):
+                if queue.complete(ticket, reply, result.reading) and isinstance(reply, Answered):
                     self._follow_up(ticket, reply)
             case retry.AskAgain(error, after):
                 queue.ask_again(ticket, error, after)

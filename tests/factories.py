@@ -11,7 +11,7 @@ from uuid import UUID, uuid4
 from django.contrib.auth import get_user_model
 from django.contrib.auth.models import User
 
-from capture import queue
+from capture import calls, queue
 from capture.analysis.mentions import MATCHER_VERSION
 from capture.calls import Ticket
 from capture.models import Capture, CaptureJob, Check, Team
@@ -89,7 +89,12 @@ def answer(text: str = "Northwind is liked by many.", **fields: Any) -> Answered
 
 def complete_one(job: CaptureJob, text: str = "Northwind is liked by many.", **fields: Any) -> None:
     """Bring a pending job to DONE with an answer."""
-    assert queue.complete(start_one(job), answer(text, **fields))
+    finish(start_one(job), answer(text, **fields))
+
+
+def finish(ticket: Ticket, reply: Answered) -> None:
+    """End a ticket's call with an answer, read as a seat reads it."""
+    assert queue.complete(ticket, reply, calls.reading_of(ticket, reply))
 
 
 def read_as(capture: Capture, *keys: str) -> None:

@@ -214,8 +214,6 @@ class TestItStays:
         Brand.objects.update(name="Another", aliases=["Other"], domains=["reviews.example"])
         Competitor.objects.update(name="Someone", archived_at=timezone.now())
         CaptureJob.objects.all().delete()
-            queue, "delete_final"
-        ) else CaptureJob.objects.all().delete()
         check.refresh_from_db()
 
         assert summary_of(check).parts == before

@@ -71,7 +71,7 @@ class BrandQuerySet(models.QuerySet["Brand"]):
 
     def unread(self) -> BrandQuerySet:
         """Those of which stored answers may have to be read again, as names or the rules have changed since."""
-        return self.exclude(read_edition=F("edition"), read_matcher=MATCHER_VERSION)
+        return self.exclude(read_edition=F("edition"), read_matcher__gte=MATCHER_VERSION)
 
 
 class Brand(Named):

@@ -37,8 +37,8 @@ class CaptureQuerySet(models.QuerySet["Capture"]):
 
         One that could not be read (by no rules, yet by this edition) is not tried again.
         """
-        read = Q(edition=brand.edition, matcher__in=[0, MATCHER_VERSION])
-        return self.answered().filter(of_check__brand=brand).exclude(read)
+        read = Q(edition=brand.edition) & (Q(matcher=0) | Q(matcher__gte=MATCHER_VERSION))
+        return self.answered().filter(~read, of_check__brand=brand)
 
     def without_answer(self) -> CaptureQuerySet:
         return self.exclude(outcome=Outcome.ANSWERED)
@@ -88,7 +88,16 @@ class Capture(models.Model):
                 condition=~Q(outcome=Outcome.ANSWERED) | ~Q(text=""),
             ),
         )
-        indexes = (models.Index(fields=["remote_id"], name="capture_remote_id", condition=~Q(remote_id="")),)
+        indexes = (
+            models.Index(fields=["remote_id"], name="capture_remote_id", condition=~Q(remote_id="")),
+            # With all that history reads of answers, so that it passes by their texts.
+            models.Index(
+                fields=["of_check", "answered_at"],
+                name="capture_for_history",
+                include=["id", "prompt", "provider", "surface", "model", "simulated", "cached", "matcher", "edition"],
+                condition=Q(outcome=Outcome.ANSWERED),
+            ),
+        )
 
     def __str__(self) -> str:
         return f"capture {self.pk}: {self.outcome}"
@@ -108,7 +117,11 @@ class Source(models.Model):
 
     class Meta:
         constraints = (models.UniqueConstraint(fields=["capture", "position"], name="source_position"),)
-        indexes = (models.Index(fields=["domain"], name="source_domain"),)
+        indexes = (
+            models.Index(fields=["domain"], name="source_domain"),
+            # With all that history reads of sources.
+            models.Index(fields=["capture"], name="source_for_history", include=["domain"]),
+        )
 
     def __str__(self) -> str:
         return str(self.url)

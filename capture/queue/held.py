@@ -12,6 +12,7 @@ from django.db import transaction
 from django.db.models import Q
 
 from capture import ledger, turns
+from capture.analysis.reading import Reading
 from capture.calls import Ticket
 from capture.models import Capture, CaptureJob, Outcome, Status
 from capture.models.clock import ClockTimestamp
@@ -69,11 +70,14 @@ def wait(ticket: Ticket, remote_id: str, after: float, reason: str = "") -> bool
     return told(ticket, f"waits {after:.1f} s", here)
 
 
-def complete(ticket: Ticket, reply: FinalReply) -> bool:
+def complete(ticket: Ticket, reply: FinalReply, reading: Reading | None = None) -> bool:
     """Keep what the call ended with. The job is done, whether or not that is an answer.
 
     The first reply wins: one that comes late, for a job that its worker has lost, completes the job as well, unless
     it is done or cancelled. Then only its attempt is closed, since it was paid for all the same.
+
+    Arguments:
+        reading: whom an answer names; without it, the answer is read later.
     """
     with transaction.atomic():
         job = _locked(ticket.job)
@@ -82,7 +86,7 @@ def complete(ticket: Ticket, reply: FinalReply) -> bool:
         known = Capture.objects.filter(attempt=ticket.attempt).exclude(outcome=Outcome.FAILED).exists()
         if job and done:
             ledger.supersede_others(job, ticket.attempt)
-            ledger.keep_reply(job, ticket.attempt, reply)
+            ledger.keep_reply(job, ticket.attempt, reply, reading)
         elif job and not known:
             ledger.close_by_reply(job, ticket.attempt, reply)
     return told(ticket, f"done: {type(reply).__name__.lower()}", done or known)

@@ -1,0 +1,62 @@
+"""`manage.py reanalyse`: read stored answers again after a change of names or of the rules.
+
+Workers do so as well, a little at each heartbeat; this does it at once, and beside them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+from tqdm import tqdm
+
+from capture import readings
+from capture.models import Brand, Capture
+
+
+class Command(BaseCommand):
+    help = (
+        "Read the stored answers of brands whose names, or the rules of finding them, have changed since. It may be "
+        "broken off and started again at any time."
+    )
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        parser.add_argument(
+            "--brand", type=int, metavar="ID", help="only the one of that number; its page's address has it"
+        )
+        parser.add_argument("--dry-run", action="store_true", help="only say how many answers there are to read")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        brands = _chosen(options["brand"])
+        counts = {brand: Capture.objects.unread(brand).count() for brand in brands}
+        concerned = [brand for brand in brands if counts[brand]]
+        if options["dry_run"]:
+            self.stdout.write(_told("to be read", sum(counts.values()), concerned))
+            return
+        with tqdm(total=sum(counts.values()), unit="answer", file=sys.stderr, dynamic_ncols=True) as progress:
+            for brand in brands:
+                _read(brand, progress)
+        self.stdout.write(_told("read", progress.n, concerned))
+
+
+def _chosen(number: int | None) -> Sequence[Brand]:
+    if number is None:
+        return list(readings.unread_brands())
+    chosen = Brand.objects.filter(pk=number).prefetch_related("competitors")
+    if not chosen:
+        raise CommandError(f"there is no brand {number}")
+    return list(chosen)
+
+
+def _read(brand: Brand, progress: tqdm[Any]) -> None:
+    while batch := readings.read_again(brand):
+        progress.update(batch)
+    readings.settle(brand)
+
+
+def _told(what: str, answers: int, brands: Sequence[Brand]) -> str:
+    noun = "answer" if answers == 1 else "answers"
+    return f"{what}: {answers:,} {noun} of {', '.join(map(str, brands)) or 'no brand'}"

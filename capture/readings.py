@@ -1,0 +1,164 @@
+"""What has been read in answers, as it is kept: at once when they come, and again when names or the rules change."""
+
+from __future__ import annotations
+
+import logging
+import math
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import timedelta
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Q, QuerySet
+
+from capture.analysis.mentions import MATCHER_VERSION, Entity
+from capture.analysis.reading import Named, Reading, Watch, read
+from capture.models import Brand, Capture, HistoryMark, Mention
+from capture.models.clock import StatementTimestamp
+from capture.models.fields import storable
+
+log = logging.getLogger(__name__)
+
+BATCH = 25  # answers that are read in one transaction, most often in less than a tenth of a second
+# A transaction that began before names changed keeps its answer by the old ones within this time, or never.
+OVERLAP = timedelta(seconds=60)
+
+
+def columns(reading: Reading | None) -> dict[str, Any]:
+    """What a capture itself says of whom it names."""
+    if reading is None:
+        return {"named": [], "matcher": 0, "edition": 0}
+    return {
+        "named": [_as_stored(named) for named in reading.asked],
+        "matcher": reading.matcher,
+        "edition": reading.edition,
+    }
+
+
+def _as_stored(named: Named) -> dict[str, Any]:
+    return {
+        "key": named.key,
+        "start": named.first.start,
+        "end": named.first.end,
+        "words": storable(named.first.words, most=1000),
+        "hits": named.hits,
+        "flags": list(named.flags),
+    }
+
+
+def keep_mentions(capture: Capture, brand: int, reading: Reading | None) -> None:
+    """Keep whom a new answer names by the names of today.
+
+    Names may have changed while the answer was on its way, or it is not read: then its brand's answers are looked
+    through once more.
+    """
+    outdated = Q() if reading is None else ~Q(edition=reading.edition) | Q(read_matcher__gt=reading.matcher)
+    Brand.objects.filter(outdated, pk=brand).update(read_edition=0)
+    if reading is not None:
+        Mention.objects.bulk_create(_mentions(capture, reading))
+
+
+def _mentions(capture: Capture, reading: Reading) -> Iterator[Mention]:
+    for rank, named in enumerate(reading.today, start=1):
+        whom, number = named.key.split(":")
+        yield Mention(
+            capture=capture,
+            brand_id=int(number) if whom == "brand" else None,
+            competitor_id=int(number) if whom == "competitor" else None,
+            rank=rank,
+            hits=named.hits,
+            start=named.first.start,
+            end=named.first.end,
+            words=named.first.words,
+            flags=list(named.flags),
+            matcher=reading.matcher,
+        )
+
+
+def unread_brands() -> QuerySet[Brand]:
+    """Brands of which answers may have to be read again, in any order, so that no one waits for the largest."""
+    return Brand.objects.unread().prefetch_related("competitors").order_by("?")
+
+
+def read_on(seconds: float) -> int:
+    """Read stored answers again where names or rules have changed, for about so long; says how many."""
+    until = time.monotonic() + seconds
+    count = 0
+    for brand in unread_brands():
+        while batch := read_again(brand, until):
+            count += batch
+            if time.monotonic() >= until:
+                return count
+        settle(brand)
+    return count
+
+
+def read_again(brand: Brand, until: float = math.inf, most: int = BATCH) -> int:
+    """Read a batch of a brand's stored answers that are not yet read by its names of today; says how many.
+
+    Any number of processes may do so at once, and be killed: what another has in its hands is passed over, and what is
+    read says so itself.
+
+    Arguments:
+        brand: with its competitors.
+        until: by the monotonic clock, when to be content with what is read; at least one answer is.
+    """
+    with transaction.atomic():
+        unread = Capture.objects.unread(brand).select_related("of_check").order_by("pk")
+        captures = unread.select_for_update(skip_locked=True, of=("self",), no_key=True)[:most]
+        readings = dict(_read_until(captures, brand, until))
+        _replace(readings, brand.edition)
+    return len(readings)
+
+
+def _read_until(captures: Iterable[Capture], brand: Brand, until: float) -> Iterator[tuple[Capture, Reading | None]]:
+    today = brand.entities()
+    for capture in captures:
+        yield capture, _read(capture, today, brand.edition)
+        if time.monotonic() >= until:
+            return
+
+
+def _read(capture: Capture, today: tuple[Entity, ...], edition: int) -> Reading | None:
+    # Whom it names by the names of then is found once for all, unless the rules change.
+    asked = capture.of_check.entities() if capture.matcher < MATCHER_VERSION else ()
+    try:
+        return read(capture.text, Watch(asked, today, edition))
+    except Exception:
+        log.exception("capture %s: its answer cannot be read", capture.pk)
+        return None
+
+
+def _replace(readings: Mapping[Capture, Reading | None], edition: int) -> None:
+    for capture, reading in readings.items():
+        if reading is None or capture.matcher < MATCHER_VERSION:
+            capture.named, capture.matcher = columns(reading)["named"], columns(reading)["matcher"]
+        capture.edition = edition  # also of one that cannot be read, so that it is not tried for ever
+    Capture.objects.bulk_update(readings, ["named", "matcher", "edition"])
+    Mention.objects.filter(capture__in=readings).delete()
+    Mention.objects.bulk_create(
+        mention for capture, reading in readings.items() if reading for mention in _mentions(capture, reading)
+    )
+
+
+def settle(brand: Brand) -> bool:
+    """Note that all answers of a brand are read by its names of today, if they are; says whether that is so.
+
+    A change of the rules leaves a mark in its history.
+    """
+    with transaction.atomic():
+        # An answer on its way that is read by older names takes this lock, too, so that none is overlooked.
+        same = Brand.objects.filter(_undisturbed(), pk=brand.pk, edition=brand.edition)
+        locked = same.select_for_update(no_key=True).first()
+        if locked is None or Capture.objects.unread(locked).exists():
+            return False
+        if 0 < locked.read_matcher < MATCHER_VERSION:
+            kind = HistoryMark.Kind.MATCHER
+            HistoryMark.objects.create(brand=locked, kind=kind, before=locked.read_matcher, after=MATCHER_VERSION)
+        same.update(read_edition=brand.edition, read_matcher=MATCHER_VERSION)
+    return True
+
+
+def _undisturbed() -> Q:
+    return Q(edited_at__isnull=True) | Q(edited_at__lt=StatementTimestamp() - OVERLAP)
