@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import statistics
 import time
+from datetime import timedelta
 from typing import Any
 
 from benchmarks.database import analyze, database
@@ -18,14 +19,12 @@ SYSTEMS = ("chatgpt", "perplexity", "copilot", "gemini", "google_ai")
 LIMIT = 500  # milliseconds
 
 PAGES = {
-    "as it opens": "",
-    "a year": "?period=364",
-    "a year, one system": "?period=364&systems=gemini",
-    "a year, a country": "?period=364&country=DE",
-    "four weeks": "?period=28",
-    "questions that name it": "?period=364&prompts=branded",
-    "figures as a file": "history.csv?period=364",
-    "sources as a file": "sources.csv?period=364",
+    "a quarter, as it opens": "",
+    "a year": "?since={year}",
+    "a year, one system": "?since={year}&systems=gemini",
+    "a year, a country": "?since={year}&country=DE",
+    "sources of a quarter": "sources/",
+    "sources of a year": "sources/?since={year}",
 }
 
 
@@ -47,6 +46,7 @@ def measured(times: int) -> dict[str, tuple[list[float], int]]:
     from django.db import connection
     from django.test import Client
     from django.test.utils import CaptureQueriesContext
+    from django.utils import timezone
 
     from tests.factories import make_user
 
@@ -57,8 +57,9 @@ def measured(times: int) -> dict[str, tuple[list[float], int]]:
     client = Client()
     client.force_login(user)
     found = {}
+    year = (timezone.localdate() - timedelta(days=DAYS - 1)).isoformat()
     for name, query in PAGES.items():
-        path = f"/brands/{brand}/{query}"
+        path = f"/brands/{brand}/{query.format(year=year)}"
         with CaptureQueriesContext(connection) as queries:
             seconds_of(client, path)  # templates are read once
         number = len(queries)
@@ -89,7 +90,7 @@ def fill(user: Any, days: int) -> int:
         team=team, name="Northwind", domains=["site3.example"], read_edition=1, read_matcher=MATCHER_VERSION
     )
     rivals = Competitor.objects.bulk_create(Competitor(brand=brand, name=f"Rival {each}") for each in range(RIVALS))
-    wanted = {
+    wanted: dict[str, Any] = {
         "team": team.pk,
         "brand": brand.pk,
         "days": days,
@@ -148,7 +149,8 @@ FILL = (
     """
     INSERT INTO capture_mention
         (capture_id, brand_id, competitor_id, rank, hits, start, "end", words, flags, matcher)
-    SELECT capture.id, CASE WHEN rival = 0 THEN %(brand)s END, CASE WHEN rival > 0 THEN (%(rivals)s::bigint[])[rival] END,
+    SELECT capture.id, CASE WHEN rival = 0 THEN %(brand)s END,
+        CASE WHEN rival > 0 THEN (%(rivals)s::bigint[])[rival] END,
         1 + rival, 1, 0, 9, 'Northwind', '{}', %(matcher)s
     FROM capture_check asked
         JOIN capture_capture capture ON capture.of_check_id = asked.id

@@ -3,7 +3,7 @@
 from django.urls import path
 
 from capture import views
-from capture.views import actions, answers, brands, exports, figures, new_check
+from capture.views import actions, answers, brands, exports, figures, history, new_check
 
 app_name = "capture"
 
@@ -29,5 +29,10 @@ urlpatterns = [
     path(ANSWER, answers.answer, name="answer"),
     path(f"{ANSWER}answer.txt", answers.answer_text, name="answer_text"),
     path("brands/", brands.brands, name="brands"),
+    path("brands/<int:brand>/", history.brand, name="brand"),
+    path("brands/<int:brand>/history.csv", history.history_csv, name="history_csv"),
+    path("brands/<int:brand>/history.json", history.history_json, name="history_json"),
+    path("brands/<int:brand>/sources/", history.sources, name="brand_sources"),
+    path("brands/<int:brand>/sources.csv", history.sources_csv, name="brand_sources_csv"),
     path("figures/", figures.definitions, name="definitions"),
 ]

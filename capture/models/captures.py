@@ -97,6 +97,7 @@ class Capture(models.Model):
                 include=["id", "prompt", "provider", "surface", "model", "simulated", "cached", "matcher", "edition"],
                 condition=Q(outcome=Outcome.ANSWERED),
             ),
+            models.Index(fields=["of_check"], name="capture_unanswered", condition=~Q(outcome=Outcome.ANSWERED)),
         )
 
     def __str__(self) -> str:

@@ -15,6 +15,10 @@ from capture.reports.exports import answer_rows, json_pieces, source_rows
 from capture.reports.figure_exports import figure_rows, site_rows, summary_json
 from capture.reports.figures import headings
 from capture.reports.glance import Glance, glance_at
+from capture.reports.history import History, history_of
+from capture.reports.history_exports import history_json, history_rows, seen_site_rows
+from capture.reports.history_scope import AskedSoFar, Scope, asked_so_far
+from capture.reports.history_sources import sites_over_time
 from capture.reports.outlook import Outlook, Wanted, outlook_for
 from capture.reports.progress import Progress, Shown, progress_of
 from capture.reports.spend import Spend, spent_on, spent_today
@@ -24,6 +28,7 @@ from capture.reports.waiting import Wait, WaitKind, digest_of, waits_of
 
 __all__ = [
     "Answer",
+    "AskedSoFar",
     "Board",
     "BrandLine",
     "Cell",
@@ -32,10 +37,12 @@ __all__ = [
     "EarlierPrompt",
     "Glance",
     "Group",
+    "History",
     "Link",
     "Outlook",
     "Progress",
     "Row",
+    "Scope",
     "Shown",
     "Spend",
     "State",
@@ -48,6 +55,7 @@ __all__ = [
     "answer_rows",
     "answer_url",
     "answers_on",
+    "asked_so_far",
     "board_of",
     "brand_lines",
     "brands_of",
@@ -60,12 +68,17 @@ __all__ = [
     "figure_rows",
     "glance_at",
     "headings",
+    "history_json",
+    "history_of",
+    "history_rows",
     "json_pieces",
     "key_of",
     "lines",
     "outlook_for",
     "progress_of",
+    "seen_site_rows",
     "site_rows",
+    "sites_over_time",
     "source_rows",
     "spent_on",
     "spent_today",

@@ -68,7 +68,7 @@ class FigureLine:
 
     @property
     def said(self) -> Iterator[Said]:
-        for heading in headings():
+        for heading in headings(*self.figures):
             found = self.figures[heading.slug]
             yield Said(heading, found, found.text(least=self.least) if self.measured else _("not measured"))
 
@@ -79,14 +79,15 @@ class FigureLine:
         return [(count, reason_in_words(reason)) for reason, count in counted]
 
 
-def headings() -> list[Heading]:
+def headings(*slugs: str) -> list[Heading]:
+    """Those of some figures, or of all of them."""
     words = {
         "visibility": _("Visibility"),
         "voice": _("Share of voice"),
         "first": _("First named"),
         "cited": _("Cited"),
     }
-    return [Heading(slug, words[slug]) for slug in METRICS]
+    return [Heading(slug, words[slug]) for slug in slugs or METRICS]
 
 
 def reason_in_words(reason: str) -> str:

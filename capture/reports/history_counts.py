@@ -80,7 +80,8 @@ cells AS (
 ),
 measured AS (
     SELECT cells.key, cells.provider, cells.stretch, cells.earlier, cells.ranks, one.*,
-        cells.stretch IS NULL AND bool_or(cells.earlier) OVER basket AND bool_or(NOT cells.earlier) OVER basket AS shared
+        cells.stretch IS NULL
+            AND bool_or(cells.earlier) OVER basket AND bool_or(NOT cells.earlier) OVER basket AS shared
     FROM cells, LATERAL (VALUES {_each(_ROW)})
         one (metric, days, mean, variance, hits, base, answers, first_day, last_day)
     WHERE one.days > 0 AND (cells.stretch IS NULL OR one.metric IN ('visibility', 'voice'))
@@ -94,7 +95,7 @@ SELECT metric, provider, stretch, earlier, of_shared,
 FROM measured, LATERAL (VALUES (false), (true)) wanted (of_shared)
 WHERE NOT of_shared OR shared
 GROUP BY GROUPING SETS ((metric, provider, stretch, earlier, of_shared), (metric, stretch, earlier, of_shared))
-"""
+"""  # noqa: S608  # made of constants
 
 NOTHING = Figure(0, 0, 0, None)
 
@@ -160,12 +161,12 @@ def figures_of(scope: Scope, rivals: Sequence[int]) -> Figures:
         rivals: the keys of its competitors.
     """
     parameters = scope.parameters() | {"rivals": list(rivals)}
-    found, ranks, alike = {}, {}, True
-    for metric, system, stretch, earlier, shared, *counts, placed, alike in run(FIGURES, parameters):
-        whose = Sum(metric, system, stretch, earlier, shared)
-        found[whose] = _figure(*counts)
-        ranks[whose] = placed
-    return Figures(found, ranks, alike)
+    rows = {Sum(*row[:5]): row[5:] for row in run(FIGURES, parameters)}
+    return Figures(
+        found={whose: _figure(*counts) for whose, (*counts, _, _) in rows.items()},
+        ranks={whose: ranks for whose, (*_, ranks, _) in rows.items()},
+        alike=all(alike for *_, alike in rows.values()),
+    )
 
 
 def run(sql: str, parameters: Mapping[str, Any]) -> list[tuple[Any, ...]]:

@@ -6,14 +6,15 @@ from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta, tzinfo
 from typing import Any
 
-from capture.models import Brand, Capture
+from capture.models import Brand, Capture, Check
 
 # Days of a stretch; the shortest is taken with which a chart is not crowded.
 STRETCHES = (1, 7, 28, 91, 364)
 MOST_STRETCHES = 31
 
 # The answers that count: as `capture.analysis.answers.why_left_out` says, and somebody has looked for names in them.
-# Numbers stand for long texts, so that it goes quickly. Days are numbered from 1, by their midnights in the team's zone; the period is the later half of them.
+# Numbers stand for long texts, so that it goes quickly. Days are numbered from 1, by their midnights in the team's
+# zone; the period is the later half of them.
 ANSWERS = """
     answers AS MATERIALIZED (
         SELECT capture.id, hashtextextended(prompt.key, 0) AS key, capture.provider,
@@ -71,6 +72,10 @@ class Scope:
         count = -(-self.days // self.stretch)
         return [self.until - timedelta(days=self.stretch * left - 1) for left in range(count, 0, -1)]
 
+    def last_day_before(self, following: date | None) -> date:
+        """The last day of a stretch, of which the following one begins on a day; None for the last of all."""
+        return following - timedelta(days=1) if following else self.until
+
     @property
     def before(self) -> date:
         """The first day of the period before, which is as long."""
@@ -101,5 +106,24 @@ class Scope:
         }
 
 
-def has_real_answers(brand: Brand) -> bool:
-    return Capture.objects.answered().filter(of_check__brand=brand, simulated=False).exists()
+@dataclass(frozen=True, slots=True)
+class AskedSoFar:
+    """What a brand's history can be narrowed to.
+
+    Arguments:
+        systems: slugs of the AI systems that were ever asked about it.
+        countries: codes of the countries that were asked from; an empty one for checks of none.
+        real: there is any answer that is not the simulator's.
+    """
+
+    systems: tuple[str, ...]
+    countries: tuple[str, ...]
+    real: bool
+
+
+def asked_so_far(brand: Brand) -> AskedSoFar:
+    """What there is to choose from, in two queries."""
+    asked = list(Check.objects.filter(brand=brand).values_list("providers", "country").distinct())
+    real = Capture.objects.answered().filter(of_check__brand=brand, simulated=False).exists()
+    slugs = {slug for providers, _ in asked for slug in providers}
+    return AskedSoFar(tuple(sorted(slugs)), tuple(sorted({country for _, country in asked})), real)
