@@ -24,6 +24,15 @@ ANY, NONE = "any", "none"  # countries
 USUAL = ("since", "until", "prompts", "country", "answers")
 
 
+class _Day(forms.DateInput):
+    """The browser's own choice of a day, which takes one form only."""
+
+    input_type = "date"
+
+    def __init__(self) -> None:
+        super().__init__(format="%Y-%m-%d")
+
+
 class HistoryForm(forms.Form):
     """The filters. What is not said is as usual: a quarter, all systems, questions that do not name the brand.
 
@@ -31,8 +40,8 @@ class HistoryForm(forms.Form):
         asked: what there is to choose from.
     """
 
-    since = forms.DateField(label=_("From"), required=False, widget=forms.DateInput({"type": "date"}))
-    until = forms.DateField(label=_("To"), required=False, widget=forms.DateInput({"type": "date"}))
+    since = forms.DateField(label=_("From"), required=False, widget=_Day())
+    until = forms.DateField(label=_("To"), required=False, widget=_Day())
     prompts = forms.ChoiceField(
         label=_("Questions"),
         required=False,

@@ -52,7 +52,7 @@ WITH {ANSWERS},
 rivals AS (
     SELECT capture_id, count(*) AS voices
     FROM capture_mention
-    WHERE competitor_id = ANY(%(rivals)s)
+    WHERE competitor_id = ANY(%(rivals)s::bigint[])
     GROUP BY capture_id
 ),
 daily AS (
@@ -63,7 +63,7 @@ daily AS (
         count(mention.rank) AS naming,
         count(*) FILTER (WHERE mention.rank = 1) AS first,
         coalesce(sum(mention.rank), 0) AS ranks,
-        CASE WHEN cardinality(%(rivals)s) > 0 THEN count(mention.rank) + coalesce(sum(rivals.voices), 0)
+        CASE WHEN cardinality(%(rivals)s::bigint[]) > 0 THEN count(mention.rank) + coalesce(sum(rivals.voices), 0)
             ELSE 0 END AS voices,
         min(answers.matcher) AS matcher, max(answers.matcher) AS last_matcher,
         min(answers.edition) AS edition, max(answers.edition) AS last_edition
@@ -73,24 +73,26 @@ daily AS (
     GROUP BY key, provider, surface, day
 ),
 cells AS (
-    SELECT key, provider, surface, stretch, earlier, sum(ranks) AS ranks, {_each(_CELL)}
+    SELECT key, provider, surface, stretch, earlier, sum(ranks) AS ranks, sum(answers) AS all_answers,
+        {_each(_CELL)}
     FROM daily
     GROUP BY GROUPING SETS ((provider, key, surface, stretch), (provider, key, surface, earlier))
     HAVING stretch IS DISTINCT FROM -1
 ),
 measured AS (
-    SELECT cells.key, cells.provider, cells.stretch, cells.earlier, cells.ranks, one.*,
-        cells.stretch IS NULL
-            AND bool_or(cells.earlier) OVER basket AND bool_or(NOT cells.earlier) OVER basket AS shared
+    SELECT cells.key, cells.provider, cells.stretch, cells.earlier, cells.ranks, cells.all_answers, one.*,
+        cells.stretch IS NULL AND bool_or(cells.earlier AND one.days > 0) OVER basket
+            AND bool_or(NOT cells.earlier AND one.days > 0) OVER basket AS shared
     FROM cells, LATERAL (VALUES {_each(_ROW)})
         one (metric, days, mean, variance, hits, base, answers, first_day, last_day)
-    WHERE one.days > 0 AND (cells.stretch IS NULL OR one.metric IN ('visibility', 'voice'))
+    WHERE cells.stretch IS NULL OR one.metric IN ('visibility', 'voice')
     WINDOW basket AS (PARTITION BY one.metric, cells.provider, cells.key, cells.stretch IS NULL)
 )
 SELECT metric, provider, stretch, earlier, of_shared,
-    count(*), sum(mean), count(variance), coalesce(sum(variance), 0), coalesce(sum(variance / days), 0),
-    sum(days)::bigint, sum(answers)::bigint, sum(hits)::bigint, sum(base)::bigint, min(first_day) = max(last_day),
-    sum(ranks)::bigint,
+    count(*) FILTER (WHERE days > 0), coalesce(sum(mean), 0),
+    count(variance), coalesce(sum(variance), 0), coalesce(sum(variance / days), 0),
+    sum(days)::bigint, coalesce(sum(answers), 0)::bigint, coalesce(sum(hits), 0)::bigint, sum(base)::bigint,
+    sum(all_answers)::bigint, coalesce(min(first_day) = max(last_day), false), sum(ranks)::bigint,
     (SELECT min(matcher) = max(last_matcher) AND min(edition) = max(last_edition) FROM daily)
 FROM measured, LATERAL (VALUES (false), (true)) wanted (of_shared)
 WHERE NOT of_shared OR shared
@@ -189,7 +191,8 @@ def _figure(
     answers: int,
     hits: int,
     base: int,
+    all_answers: int,
     single_check: bool,
 ) -> Figure:
     spread = Spread(cells, means, varying, variances, of_means, days, answers)
-    return Figure(hits, base, answers, interval_of_spread(spread, single_check=single_check))
+    return Figure(hits, base, all_answers, interval_of_spread(spread, single_check=single_check))

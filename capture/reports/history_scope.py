@@ -113,7 +113,7 @@ class AskedSoFar:
     Arguments:
         systems: slugs of the AI systems that were ever asked about it.
         countries: codes of the countries that were asked from; an empty one for checks of none.
-        real: there is any answer that is not the simulator's.
+        real: there are answers that are not the simulator's, or none at all.
     """
 
     systems: tuple[str, ...]
@@ -122,8 +122,9 @@ class AskedSoFar:
 
 
 def asked_so_far(brand: Brand) -> AskedSoFar:
-    """What there is to choose from, in two queries."""
+    """What there is to choose from, in two or three queries."""
     asked = list(Check.objects.filter(brand=brand).values_list("providers", "country").distinct())
-    real = Capture.objects.answered().filter(of_check__brand=brand, simulated=False).exists()
+    answers = Capture.objects.answered().filter(of_check__brand=brand)
+    real = answers.filter(simulated=False).exists() or not answers.exists()
     slugs = {slug for providers, _ in asked for slug in providers}
     return AskedSoFar(tuple(sorted(slugs)), tuple(sorted({country for _, country in asked})), real)
