@@ -17,7 +17,7 @@ from capture.analysis.intervals import Cell
 from capture.analysis.mentions import Entity
 from capture.analysis.metrics import Verdict, Window
 from capture.models import Competitor, HistoryMark
-from capture.reports.history import UNANSWERED, history_of
+from capture.reports.history import LEFT_OUT, history_of
 from capture.reports.history_counts import FIGURES, figures_of
 from capture.reports.history_scope import Scope
 from capture.reports.history_sources import HOSTS, SITES, sites_over_time
@@ -280,8 +280,8 @@ class TestQueries:
             kept.answer(LAST - timedelta(days=day), ["brand"], hosts=["a.example"], provider="gemini")
         scope, entities = scope_of(kept), kept.brand.entities()
 
-        # Three statements with a savepoint and its settings each; competitors, marks, models.
-        with django_assert_num_queries(3 * 4 + 3):
+        # Two statements with a savepoint and its settings each; competitors, marks, models.
+        with django_assert_num_queries(2 * 4 + 3):
             history_of(scope)
         with django_assert_num_queries(2 * 4):
             sites_over_time(scope, entities)
@@ -295,12 +295,13 @@ class TestQueries:
         told = scope.parameters() | {"rivals": [kept.rival.pk], "hosts": ["a.example"], "sites": [0]}
         told["since"] = told["begin"]
 
-        for statement in (FIGURES, UNANSWERED, HOSTS, SITES):
+        for statement in (FIGURES, LEFT_OUT, HOSTS, SITES):
             plan = plan_of(statement, told)
             assert "Seq Scan on capture_capture" not in plan
             assert "Seq Scan on capture_mention" not in plan
             assert "Seq Scan on capture_source" not in plan
         assert "Index Only Scan using capture_for_history" in plan_of(FIGURES, told)
+        assert "Index Scan using capture_in_no_figure" in plan_of(LEFT_OUT, told)
 
 
 def multiply() -> None:

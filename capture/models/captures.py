@@ -97,7 +97,11 @@ class Capture(models.Model):
                 include=["id", "prompt", "provider", "surface", "model", "simulated", "cached", "matcher", "edition"],
                 condition=Q(outcome=Outcome.ANSWERED),
             ),
-            models.Index(fields=["of_check"], name="capture_unanswered", condition=~Q(outcome=Outcome.ANSWERED)),
+            models.Index(
+                fields=["of_check"],
+                name="capture_in_no_figure",
+                condition=~Q(outcome=Outcome.ANSWERED) | Q(cached=True) | Q(matcher=0),
+            ),
         )
 
     def __str__(self) -> str:

@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from capture.analysis.answers import day_of
-from capture.analysis.metrics import Change, Figure, Verdict
+from capture.analysis.metrics import NOTHING, Change, Figure, Verdict
 from capture.charts import Chart, Value, chart_of
 from capture.models import Capture, HistoryMark
 from capture.reports.columns import system_of
@@ -25,7 +25,8 @@ from capture.reports.history_scope import Scope
 # What is drawn over time; the others stand in the table of the period.
 DRAWN = ("visibility", "voice")
 
-# What is in no figure, by the reason: what brought no answer, and answers that do not count.
+# What is in no figure, by the reason: what brought no answer, and answers that do not count. The condition of them is
+# that of the index `capture_in_no_figure`. What was called off before it was asked is of no kind.
 LEFT_OUT = """
 SELECT capture.provider,
     CASE WHEN capture.outcome <> 'answered' THEN capture.outcome WHEN capture.cached THEN 'cached' ELSE 'unread' END,
@@ -35,23 +36,26 @@ FROM capture_check asked
     JOIN capture_prompt prompt ON prompt.id = capture.prompt_id
 WHERE asked.brand_id = %(brand)s
     AND (%(country)s::text IS NULL OR asked.country = %(country)s)
-    AND {which}
+    AND (NOT (capture.outcome = 'answered') OR capture.cached OR capture.matcher = 0)
+    AND (capture.outcome = 'answered' OR capture.attempts > 0)
     AND capture.simulated = %(simulated)s AND prompt.branded = %(branded)s
-    AND (%(systems)s::text[] = '{{}}' OR capture.provider = ANY(%(systems)s))
+    AND (%(systems)s::text[] = '{}' OR capture.provider = ANY(%(systems)s))
     AND capture.answered_at >= %(since)s AND capture.answered_at < %(end)s
 GROUP BY 1, 2
 """
-# Told apart so that each is read from an index of its own. What was called off before it was asked is of no kind.
-UNANSWERED = LEFT_OUT.format(which="NOT (capture.outcome = 'answered') AND capture.attempts > 0")
-NOT_COUNTED = LEFT_OUT.format(which="capture.outcome = 'answered' AND (capture.cached OR capture.matcher = 0)")
 
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """Something that makes figures before and after it less alike."""
+    """Something that makes figures before and after it less alike.
+
+    Arguments:
+        system: the AI system whose figures; None for all.
+    """
 
     day: date
     words: str
+    system: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,9 +150,12 @@ class History:
     def _drawing(self, heading: Heading, slug: str | None) -> Drawing:
         figures = self.over_time(heading.slug, slug)
         values = [_value(figure, label) for figure, label in zip(figures, self.labels, strict=True)]
-        marks = [(self._place(mark.day), mark.words) for mark in self.marks]
+        shown = (mark for mark in self.marks if slug is None or mark.system in (None, slug))
+        marks = [(self._place(mark.day), mark.words) for mark in shown]
         label = system_of(slug).label if slug else _("Overall")
-        return Drawing(slug or "overall", label, heading, chart_of(values, self.labels, marks), _in_words(values))
+        return Drawing(
+            slug or "overall", label, heading, chart_of(values, self.labels, marks), _in_words(values, figures)
+        )
 
     def over_time(self, metric: str, slug: str | None) -> list[Figure]:
         return [self.figures.at(stretch, metric, slug) for stretch in range(len(self.scope.stretches))]
@@ -174,9 +181,8 @@ def history_of(scope: Scope) -> History:
 def _left_out(scope: Scope) -> dict[str, Counter[str]]:
     parameters = scope.parameters() | {"since": scope.midnight(scope.since)}
     found: dict[str, Counter[str]] = defaultdict(Counter)
-    for statement in (UNANSWERED, NOT_COUNTED):
-        for provider, reason, count in run(statement, parameters):
-            found[provider][reason] = count
+    for provider, reason, count in run(LEFT_OUT, parameters):
+        found[provider][reason] = count
     return dict(found)
 
 
@@ -207,9 +213,8 @@ def _model_marks(scope: Scope) -> Iterator[Mark]:
     ):
         day = day_of(first, scope.zone)
         if provider in known and model and day >= scope.since:
-            yield Mark(
-                day, _("%(system)s answers by %(model)s") % {"system": system_of(provider).label, "model": model}
-            )
+            words = _("%(system)s answers by %(model)s") % {"system": system_of(provider).label, "model": model}
+            yield Mark(day, words, provider)
         known.add(provider)
 
 
@@ -219,11 +224,11 @@ def _value(figure: Figure, label: str) -> Value | None:
     return Value(figure.share, *figure.bounds, few=figure.is_of_few, words=f"{label}: {figure.text()}")
 
 
-def _in_words(values: Sequence[Value | None]) -> str:
+def _in_words(values: Sequence[Value | None], figures: Sequence[Figure]) -> str:
     """A drawing for those who do not see it; all of it is in the table as well."""
     measured = [value for value in values if value]
     if not measured:
-        return _("not measured")
+        return NOTHING if any(figure.measured for figure in figures) else _("not measured")
     if len(measured) == 1:
         return measured[0].words
     return _("from %(first)s to %(last)s") % {"first": measured[0].words, "last": measured[-1].words}

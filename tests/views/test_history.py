@@ -60,7 +60,9 @@ class TestPage:
         html = page(browser, fifty_days)
 
         charts = [tag for tag in Tags(html).of("svg") if "chart" in tag["class"]]
-        assert len(charts) == 2 * 3  # visibility and share of voice, overall and of two systems
+        # Visibility and share of voice, overall and of two systems; at one of them nobody has a voice.
+        assert len(charts) == 2 * 3 - 1
+        assert '<figcaption>Gemini</figcaption><p class="facts">—</p>' in html
         assert all(tag["role"] == "img" for tag in charts)
         assert "style=" not in html
         assert '<title id="visibility-gemini-title">Visibility: Gemini</title>' in html
@@ -108,7 +110,7 @@ class TestPage:
             kept.answer(days_ago(day), ["brand"], provider=("chatgpt", "gemini")[day % 2])
 
         # Session, user, team; the brand with its competitors; what there is to choose from; the history.
-        with django_assert_num_queries(3 + 2 + 2 + 15):
+        with django_assert_num_queries(3 + 2 + 2 + 11):
             page(browser, kept)
 
 
