@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from capture.models import Check
 from capture.providers import registry
 from capture.reports import pace
-from capture.reports.board import Board, board_of
+from capture.reports.board import Board, Group, board_of
 from capture.reports.cells import Cell
 from capture.reports.glance import Glance, is_busy
 from capture.reports.waiting import OF_ALL
@@ -70,6 +70,12 @@ class Progress:
         if len(shown.codes) != len(cells):
             return list(cells)
         return [cell for cell, now, then in zip(cells, codes, shown.codes, strict=True) if now != then]
+
+    def groups_of(self, cells: Iterable[Cell]) -> list[Group]:
+        """The samples that stand together with some cells, where there are several."""
+        anchors = {cell.anchor for cell in cells}
+        several = (group for group in self.board.groups if len(group.cells) > 1)
+        return [group for group in several if any(cell.anchor in anchors for cell in group.cells)]
 
     @property
     def holds(self) -> list[str]:
