@@ -35,4 +35,6 @@ urlpatterns = [
     path("brands/<int:brand>/sources/", history.sources, name="brand_sources"),
     path("brands/<int:brand>/sources.csv", history.sources_csv, name="brand_sources_csv"),
     path("figures/", figures.definitions, name="definitions"),
+    path("brands/<int:number>/names/", brands.edit_names, name="brand_names"),
+    path("brands/<int:number>/names/preview/", brands.preview_names, name="preview_names"),
 ]

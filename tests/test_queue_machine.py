@@ -33,9 +33,9 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from capture import heartbeat, lanes, queue, recovery, retry
+from capture import calls, heartbeat, lanes, queue, recovery, retry
 from capture.calls import Ticket
-from capture.models import Attempt, AttemptOutcome, Capture, CaptureJob, Charge, Lane, Outcome, Status, Worker
+from capture.models import Attempt, AttemptOutcome, Capture, CaptureJob, Charge, Lane, Mention, Outcome, Status, Worker
 from capture.models.clock import ClockTimestamp
 from capture.models.workers import LEASE
 from capture.providers.replies import Basis, Cost, Empty, FinalReply, Kind, Pending, ProviderError, Refused, Scope
@@ -253,7 +253,8 @@ class QueueMachine(RuleBasedStateMachine):
             case retry.Complete(reply):
                 outcome = next(outcome for each, outcome in REPLIES.values() if each == reply)
                 self.model.complete(ticket, reply, outcome)
-                return lambda: queue.complete(ticket, reply)
+                reading = calls.reading_of(ticket, reply)
+                return lambda: queue.complete(ticket, reply, reading)
             case retry.AskAgain(error, _):
                 self.model.end_by_error(ticket, error, Status.PENDING)
                 return lambda: queue.ask_again(ticket, error, 60)
@@ -430,6 +431,11 @@ class QueueMachine(RuleBasedStateMachine):
         now = {pk: tuple(rest) for pk, *rest in answered}
         assert now == self.answers | now
         self.answers = now
+
+    @invariant()
+    def each_answer_is_read_once(self) -> None:
+        mentions = Mention.objects.values_list("capture", "rank", "words", "capture__named__0__words")
+        assert Counter(mentions) == {(pk, 1, text[:-1], text[:-1]): 1 for pk, (_, text, _) in self.answers.items()}
 
     @invariant()
     def what_was_replied_is_not_asked_again(self) -> None:

@@ -12,6 +12,7 @@ from django.test.utils import CaptureQueriesContext
 
 from capture import calls, queue, readings
 from capture.analysis import mentions
+from capture.analysis.reading import read
 from capture.models import Brand, Capture, Competitor, HistoryMark, Mention
 from capture.models.brands import editing
 from capture.models.clock import ClockTimestamp
@@ -165,7 +166,7 @@ class TestAnAnswerThatIsNotRead:
     def test_one_that_cannot_be_read_keeps_no_other_from_it_and_is_not_tried_for_ever(self, monkeypatch):
         for text in ("a bad one", TEXT):
             queue.complete(start_one(another_job()), answer(text))
-        monkeypatch.setattr(readings, "read", _stumbling(readings.read))
+        monkeypatch.setattr(readings, "read", _stumbling(read))
 
         assert readings.read_on(1) == 2
 

@@ -12,7 +12,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from capture.formatting.references import reference, without_forgeries
+from capture.formatting.references import NAME_END, OWN, RIVAL, reference, without_forgeries
 
 Span = tuple[int, int]
 
@@ -43,12 +43,34 @@ class Citation:
     spans: Sequence[Sequence[int]]
 
 
-def with_references(text: str, citations: Iterable[Citation]) -> str:
-    """The text with a reference at each place that rests on a source."""
+@dataclass(frozen=True, slots=True)
+class Name:
+    """A place in the text at which somebody is named.
+
+    Arguments:
+        start, end: in characters.
+        own: the brand, not one of its competitors.
+    """
+
+    start: int
+    end: int
+    own: bool
+
+
+def with_references(text: str, citations: Iterable[Citation], names: Iterable[Name] = ()) -> str:
+    """The text with a reference at each place that rests on a source, and with names marked.
+
+    Arguments:
+        names: they do not overlap.
+    """
     text = without_forgeries(text)
     edits = dict.fromkeys((found.span() for found in _LEFT_OVER.finditer(text)), "")
     for place, numbers in _places(text, citations).items():
         edits[place] = reference(sorted(numbers)[:MOST_AT_ONE_PLACE])
+    for name in sorted(names, key=lambda name: name.start):
+        before, after = (name.start, name.start), (name.end, name.end)
+        edits[before] = edits.get(before, "") + (OWN if name.own else RIVAL)
+        edits[after] = NAME_END + edits.get(after, "")
     return "".join(_edited(text, edits))
 
 

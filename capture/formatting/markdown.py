@@ -19,7 +19,7 @@ from markdown_it.renderer import RendererHTML
 from markdown_it.rules_core import StateCore
 from markdown_it.token import Token
 
-from capture.formatting.references import REFERENCE, is_within, without_references
+from capture.formatting.references import NAME_EDGE, OWN, REFERENCE, RIVAL, is_within, without_references
 from capture.formatting.sanitizer import safe
 
 # Characters that are formatted; what goes beyond follows as plain text. The longest answers that systems give have
@@ -144,8 +144,9 @@ def _references_and_breaks(state: StateCore) -> None:
 def _words(tokens: Sequence[Token]) -> Iterator[Token]:
     inside = 0  # links within links there are none: a reference in the words of one goes after it
     held_back: list[Token] = []
+    splitter = _Splitter()
     for token in tokens:
-        pieces = list(_pieces(token)) if token.type == "text" else [token]
+        pieces = list(splitter.pieces(token.content)) if token.type == "text" else [token]
         inside += token.nesting if token.type in {"link_open", "link_close"} else 0
         for piece in pieces:
             if piece.type == "reference" and inside:
@@ -157,22 +158,45 @@ def _words(tokens: Sequence[Token]) -> Iterator[Token]:
             held_back.clear()
 
 
-def _pieces(token: Token) -> Iterator[Token]:
-    done = 0
-    for found in _REFERENCE_OR_BREAK.finditer(token.content):
-        yield from _text(token.content[done : found.start()])
-        number = found.group(1)
-        yield Token("reference", "", 0, content=number) if number else Token("hardbreak", "br", 0)
-        done = found.end()
-    yield from _text(token.content[done:])
+class _Splitter:
+    """Splits the words of a block at references, breaks and the edges of names.
+
+    A name may begin in one text of the block and end in another, as in `North**wind**`; each part is marked by itself.
+    """
+
+    def __init__(self) -> None:
+        self._mark = ""
+
+    def pieces(self, content: str) -> Iterator[Token]:
+        done = 0
+        for found in _SIGN.finditer(content):
+            yield from self._text(content[done : found.start()])
+            yield from self._sign(found)
+            done = found.end()
+        yield from self._text(content[done:])
+
+    def _sign(self, found: re.Match[str]) -> Iterator[Token]:
+        if NAME_EDGE.match(found.group()):
+            self._mark = _MARKS.get(found.group(), "")
+        elif number := found.group(1):
+            yield Token("reference", "", 0, content=number)
+        else:
+            yield Token("hardbreak", "br", 0)
+
+    def _text(self, content: str) -> Iterator[Token]:
+        if not content:
+            return
+        text = Token("text", "", 0, content=without_references(content))
+        if self._mark:
+            yield Token("mark_open", "mark", 1, attrs={"class": self._mark})
+            yield text
+            yield Token("mark_close", "mark", -1)
+        else:
+            yield text
 
 
-_REFERENCE_OR_BREAK = re.compile(f"{REFERENCE.pattern}|{_BREAK.pattern}", re.IGNORECASE)
-
-
-def _text(content: str) -> Iterator[Token]:
-    if content:
-        yield Token("text", "", 0, content=without_references(content))
+_SIGN = re.compile(f"{REFERENCE.pattern}|{NAME_EDGE.pattern}|{_BREAK.pattern}", re.IGNORECASE)
+_MARKS = {OWN: "own", RIVAL: "rival"}
 
 
 # -------------------------------------------------------------------------------------------------------- rendering

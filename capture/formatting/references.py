@@ -1,7 +1,8 @@
-"""A reference to a source within a text that is not formatted yet.
+"""References to sources, and marks of names, within a text that is not formatted yet.
 
-It is written as its number between two noncharacters, which Unicode keeps for a program's own use: no system sends
-them, Markdown gives them no meaning, and whatever is left of them can be found and taken out.
+A reference is written as its number between two noncharacters, which Unicode keeps for a program's own use: no system
+sends them, Markdown gives them no meaning, and whatever is left of them can be found and taken out. A name stands
+between two others.
 """
 
 from __future__ import annotations
@@ -10,9 +11,13 @@ import re
 from collections.abc import Iterable
 
 _OPEN, _CLOSE = "\ufdd0", "\ufdd1"
+OWN, RIVAL, NAME_END = "\ufdd2", "\ufdd3", "\ufdd4"
 
 REFERENCE = re.compile(f"{_OPEN}([0-9]{{1,5}}){_CLOSE}")
-_PARTS = re.compile(f"{_OPEN}[0-9]{{1,5}}{_CLOSE}|[{_OPEN}{_CLOSE}]")
+NAME_EDGE = re.compile(f"[{OWN}{RIVAL}{NAME_END}]")
+_SIGNS = f"[{_OPEN}{_CLOSE}{OWN}{RIVAL}{NAME_END}]"
+_PARTS = re.compile(f"{_OPEN}[0-9]{{1,5}}{_CLOSE}|{_SIGNS}")
+_FORGERIES = re.compile(_SIGNS)
 
 
 def reference(numbers: Iterable[int]) -> str:
@@ -21,13 +26,13 @@ def reference(numbers: Iterable[int]) -> str:
 
 
 def without_references(text: str) -> str:
-    """The text without references, and without what is left of one that was cut."""
+    """The text without references and marks, and without what is left of one that was cut."""
     return _PARTS.sub("", text)
 
 
 def without_forgeries(text: str) -> str:
-    """The text with each character that could start or end a reference replaced, one for one."""
-    return text.replace(_OPEN, "\ufffd").replace(_CLOSE, "\ufffd")
+    """The text with each character that could start or end a reference or a mark replaced, one for one."""
+    return _FORGERIES.sub("\ufffd", text)
 
 
 def is_within(text: str, place: int) -> bool:

@@ -10,7 +10,7 @@ import nh3
 
 _TAGS = {
     *("p", "br", "hr", "h3", "h4", "h5", "h6", "blockquote", "ul", "ol", "li", "pre", "code"),
-    *("em", "strong", "s", "a", "sup", "div", "table", "thead", "tbody", "tr", "th", "td"),
+    *("em", "strong", "s", "a", "sup", "mark", "div", "table", "thead", "tbody", "tr", "th", "td"),
 }
 
 
@@ -30,6 +30,7 @@ _cleaner = nh3.Cleaner(
     },
     allowed_classes={
         "sup": {"reference"},
+        "mark": {"own", "rival"},
         "div": {"wide"},
         "th": {"center", "right"},
         "td": {"center", "right"},

@@ -20,6 +20,7 @@ from capture.reports.history_exports import history_json, history_rows, seen_sit
 from capture.reports.history_scope import AskedSoFar, Scope, asked_so_far
 from capture.reports.history_sources import sites_over_time
 from capture.reports.outlook import Outlook, Wanted, outlook_for
+from capture.reports.preview import Preview, preview_of
 from capture.reports.progress import Progress, Shown, progress_of
 from capture.reports.spend import Spend, spent_on, spent_today
 from capture.reports.status import check_status, check_url, status_of, unserved
@@ -40,6 +41,7 @@ __all__ = [
     "History",
     "Link",
     "Outlook",
+    "Preview",
     "Progress",
     "Row",
     "Scope",
@@ -75,6 +77,7 @@ __all__ = [
     "key_of",
     "lines",
     "outlook_for",
+    "preview_of",
     "progress_of",
     "seen_site_rows",
     "site_rows",

@@ -13,10 +13,13 @@ from django.db.models import QuerySet
 from django.urls import reverse
 
 from capture import formatting
+from capture.analysis.mentions import Hit, find_mentions
 from capture.models import Capture, Check, Source
 from capture.reports.board import Board, board_of
 from capture.reports.cells import Cell
 from capture.reports.rows import by_place
+
+OWN = "brand"  # the key of the brand among those whom a check looks for
 
 # Answers that are read at once, where a whole check's would be too many to keep.
 AT_ONCE = 20
@@ -42,6 +45,20 @@ class Link:
     def words(self) -> str:
         """What it is, in one line."""
         return " – ".join(dict.fromkeys(part for part in (self.domain, self.title) if part))
+
+
+@dataclass(frozen=True, slots=True)
+class Party:
+    """The brand or a competitor, as an answer names it.
+
+    Arguments:
+        own: the brand.
+        hits: at how many places.
+    """
+
+    name: str
+    own: bool
+    hits: int
 
 
 @dataclass(frozen=True)
@@ -92,7 +109,25 @@ class Answer:
         text = self.capture.text if self.capture else ""
         citations = (formatting.Citation(source.position, source.spans) for source in self.sources)
         links = {link.number: formatting.Link(f"#{self.anchor_of(link)}", link.words) for link in self.links}
-        return formatting.shown(formatting.with_references(text, citations), links)
+        names = (formatting.Name(hit.start, hit.end, hit.key == OWN) for hit in self.hits)
+        return formatting.shown(formatting.with_references(text, citations, names), links)
+
+    @cached_property
+    def hits(self) -> list[Hit]:
+        """Where the brand and its competitors are named, by their names as they were, in the part that is formatted."""
+        text = self.capture.text if self.capture else ""
+        return find_mentions(text[: formatting.MOST_FORMATTED], self.check.entities())
+
+    @cached_property
+    def named(self) -> tuple[Party, ...]:
+        """The brand and its competitors that the whole text names, in the order in which it first does."""
+        labels = {entity.key: entity.name for entity in self.check.entities()}
+        named = self.capture.named if self.capture else []
+        return tuple(Party(labels[found["key"]], found["key"] == OWN, found["hits"]) for found in named)
+
+    @property
+    def names_brand(self) -> bool:
+        return any(party.own for party in self.named)
 
     def anchor_of(self, link: Link) -> str:
         """The name of a source within the page."""

@@ -18,12 +18,13 @@ class BrandLine:
     """A brand as a line of a list.
 
     Arguments:
-        named, of: in how many answers of its last check it is named, of how many that count; 0 where there are none.
+        number: by which its own pages are found.
         checks: how many there are of it.
+        named, of: in how many answers of its last check it is named, of how many that count; 0 where there are none.
         last: the newest of them; None where there is none any more.
     """
 
-    pk: int
+    number: int
     name: str
     checks: int
     named: int

@@ -50,6 +50,9 @@ class Scene:
         """Of a brand with answers of three months, in which names and a model have changed."""
         return f"/brands/{_with_history(self.user).pk}/{rest}"
 
+    def path_of_names(self, name: str) -> str:
+        return f"/brands/{self.checks[name].brand_id}/names/"
+
     def path_of_link(self) -> str:
         """The link of a mail to set a password."""
         uid = urlsafe_base64_encode(force_bytes(self.user.pk))
@@ -90,6 +93,7 @@ PAGES = (
     SomePage("check-under-way", lambda scene: scene.path("mixed")),
     SomePage("check-done", lambda scene: scene.path("done")),
     SomePage("answer", lambda scene: f"{scene.path('mixed')}answers/1/chatgpt/1/"),
+    SomePage("answer-naming-both", lambda scene: f"{scene.path('done')}answers/1/chatgpt/1/"),
     SomePage("answer-failed", lambda scene: f"{scene.path('mixed')}answers/1/perplexity/1/"),
     SomePage("answer-to-come", lambda scene: f"{scene.path('mixed')}answers/3/chatgpt/1/"),
     SomePage("delete-check", lambda scene: f"{scene.path('done')}delete/"),
@@ -99,6 +103,8 @@ PAGES = (
     SomePage("brand-unmeasured", lambda scene: f"/brands/{scene.checks['mixed'].brand_id}/?answers=real"),
     SomePage("brand-sources", lambda scene: scene.path_of_history("sources/")),
     SomePage("definitions", at("/figures/#visibility")),
+    SomePage("brand-names", lambda scene: scene.path_of_names("mixed")),
+    SomePage("brand-names-tried", lambda scene: scene.path_of_names("done"), press="Try these names on stored answers"),
     SomePage("no-brands", at("/brands/"), empty=True),
     SomePage("nothing-found", at("/?search=nowhere")),
     SomePage("login", at("/login/"), stranger=True),

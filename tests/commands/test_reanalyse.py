@@ -35,7 +35,7 @@ def test_it_reads_all_that_is_not_read_and_shows_how_far_it_is(capsys):
 
 @pytest.mark.usefixtures("_two_unread")
 def test_one_brand(capsys):
-    brand = Brand.objects.last()
+    brand = Brand.objects.latest("pk")
 
     shown = told(capsys, "--brand", str(brand.pk))
 

@@ -34,7 +34,7 @@ class Page(HTMLParser):
 
 
 BLOCKS = {"p", "h3", "h4", "h5", "h6", "blockquote", "ul", "ol", "li", "pre", "table", "th", "td"}
-HARMLESS = BLOCKS | {"br", "hr", "code", "em", "strong", "s", "a", "sup", "div", "thead", "tbody", "tr"}
+HARMLESS = BLOCKS | {"br", "hr", "code", "em", "strong", "s", "a", "sup", "mark", "div", "thead", "tbody", "tr"}
 ATTRIBUTES = {"dir", "href", "title", "target", "rel", "class", "start", "role", "aria-label", "tabindex"}
 
 

@@ -26,7 +26,7 @@ def days_ago(days: int) -> date:
 
 
 @pytest.fixture
-def fifty_days(kept) -> Kept:
+def fifty_days(kept: Kept) -> Kept:
     """Every day one answer of ChatGPT that names the brand on two days of three, and one of Gemini that never does."""
     for day in range(50):
         kept.answer(days_ago(day), ["brand", "rival"] if day % 3 else ["rival"], hosts=["northwind.example"])
@@ -59,7 +59,7 @@ class TestPage:
     def test_charts_are_drawn_by_classes_and_told_in_words(self, browser, fifty_days):
         html = page(browser, fifty_days)
 
-        charts = [tag for tag in Tags(html).of("svg") if "chart" in tag["class"]]
+        charts = [tag for tag in Tags(html).of("svg") if "chart" in (tag["class"] or "")]
         # Visibility and share of voice, overall and of two systems; at one of them nobody has a voice.
         assert len(charts) == 2 * 3 - 1
         assert '<figcaption>Gemini</figcaption><p class="facts">—</p>' in html

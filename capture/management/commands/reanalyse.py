@@ -39,7 +39,7 @@ class Command(BaseCommand):
         with tqdm(total=sum(counts.values()), unit="answer", file=sys.stderr, dynamic_ncols=True) as progress:
             for brand in brands:
                 _read(brand, progress)
-        self.stdout.write(_told("read", progress.n, concerned))
+        self.stdout.write(_told("read", int(progress.n), concerned))
 
 
 def _chosen(number: int | None) -> Sequence[Brand]:
