@@ -168,7 +168,7 @@ class TestCheckPage:
         html = page(path_of(job.of_check))
 
         assert '<p class="banner">' in html
-        assert html.count('<span class="tag">simulated</span>') == 1
+        assert html.count('<span class="tag">simulated</span>') == 3  # the answer, its figures and its sources
         assert "simulated" in page(f"{path_of(job.of_check)}answers/1/chatgpt/1/")
         assert "simulated" in page("/")
 
