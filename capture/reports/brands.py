@@ -19,8 +19,8 @@ class BrandLine:
 
     Arguments:
         number: by which its own pages are found.
-        named, of: in how many answers of its last check it is named, of how many that count; 0 where there are none.
         checks: how many there are of it.
+        named, of: in how many answers of its last check it is named, of how many that count; 0 where there are none.
         last: the newest of them; None where there is none any more.
     """
 

@@ -47,12 +47,12 @@ class Scene:
     def path(self, name: str) -> str:
         return check_url(self.checks[name])
 
-    def path_of_names(self, name: str) -> str:
-        return f"/brands/{self.checks[name].brand_id}/names/"
-
     def path_of_history(self, rest: str = "") -> str:
         """Of a brand with answers of three months, in which names and a model have changed."""
         return f"/brands/{_with_history(self.user).pk}/{rest}"
+
+    def path_of_names(self, name: str) -> str:
+        return f"/brands/{self.checks[name].brand_id}/names/"
 
     def path_of_link(self) -> str:
         """The link of a mail to set a password."""
@@ -101,13 +101,13 @@ PAGES = (
     SomePage("answer-to-come", lambda scene: f"{scene.path('mixed')}answers/3/chatgpt/1/"),
     SomePage("delete-check", lambda scene: f"{scene.path('done')}delete/"),
     SomePage("brands", at("/brands/")),
-    SomePage("brand-names", lambda scene: scene.path_of_names("mixed")),
-    SomePage("brand-names-tried", lambda scene: scene.path_of_names("done"), press="Try these names on stored answers"),
     SomePage("brand", lambda scene: scene.path_of_history()),
     SomePage("brand-wrong-days", lambda scene: scene.path_of_history("?since=2020-01-02&until=2020-01-01")),
     SomePage("brand-unmeasured", lambda scene: f"/brands/{scene.checks['mixed'].brand_id}/?answers=real"),
     SomePage("brand-sources", lambda scene: scene.path_of_history("sources/")),
     SomePage("definitions", at("/figures/#visibility")),
+    SomePage("brand-names", lambda scene: scene.path_of_names("mixed")),
+    SomePage("brand-names-tried", lambda scene: scene.path_of_names("done"), press="Try these names on stored answers"),
     SomePage("no-brands", at("/brands/"), empty=True),
     SomePage("nothing-found", at("/?search=nowhere")),
     SomePage("login", at("/login/"), stranger=True),
