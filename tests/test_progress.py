@@ -161,7 +161,7 @@ class TestProgress:
 
         (hold,) = progress_of(make_check(user)).holds
 
-        assert hold.startswith("ChatGPT: all 1 places of the account are taken")
+        assert hold.startswith("ChatGPT: the one place of the account is taken")
 
     def test_a_full_lane_holds_nothing_that_is_asked_already(self, user, progress_of):
         Lane.objects.filter(name="openai").update(limit=1)

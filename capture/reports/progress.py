@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from capture.models import Check
 from capture.providers import registry
@@ -92,7 +92,11 @@ class Progress:
         for system in self.board.systems:
             lane = self.glance.lanes.get(_lane(system.slug))
             if lane and is_busy(lane) and self.loads[lane.name].line:
-                words = _("all %(limit)s places of the account are taken; the next question is asked when one is free")
+                words = ngettext(
+                    "the one place of the account is taken; the next question is asked when it is free",
+                    "all %(limit)s places of the account are taken; the next question is asked when one is free",
+                    lane.limit,
+                )
                 yield system.label, words % {"limit": lane.limit}
 
     @cached_property
