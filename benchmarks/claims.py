@@ -128,7 +128,7 @@ def _frozen(idle: float) -> tuple[float, float]:
 def _measure(options: argparse.Namespace, say: Callable[[str], None]) -> None:
     from capture import lanes
     from capture.models import Lane
-    from capture.queue import claims
+    from capture.models.lanes import IDLE_TIMEOUT
     from tests.factories import make_check
 
     lanes.make_missing()
@@ -144,7 +144,7 @@ def _measure(options: argparse.Namespace, say: Callable[[str], None]) -> None:
     say(f"claim of {SEATS} jobs, median of {options.rounds}: {1000 * before:.2f} ms")
     say(f"beside {options.finished:,} finished and {options.postponed:,} not yet due: {1000 * beside:.2f} ms")
     say(f"ratio: {beside / before:.2f}")
-    seconds, other = _frozen(claims.IDLE_TIMEOUT.total_seconds())
+    seconds, other = _frozen(IDLE_TIMEOUT.total_seconds())
     say(f"a frozen claimer: its lane is served again after {seconds:.2f} s")
     say(f"longest claim of another lane meanwhile: {1000 * other:.1f} ms")
 

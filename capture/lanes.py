@@ -14,11 +14,14 @@ from django.db.models import Q
 from capture.models import CaptureJob, Lane, Status
 from capture.models.clock import ClockTimestamp, StatementTimestamp
 from capture.models.jobs import JobQuerySet
+from capture.models.lanes import LaneBusyError
 from capture.notifications import notify
 from capture.providers import registry
 
 # A call that takes longer than this is parked: it holds no place, or a few such calls would stop a lane.
 PARKED_AFTER = timedelta(minutes=30)
+
+__all__ = ["LaneBusyError", "Room", "change", "lock", "make_missing", "next_start", "note_claim", "placed"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,10 +49,6 @@ def make_missing(**_: object) -> None:
     )
 
 
-class LaneBusyError(Exception):
-    """Another claimer has the lane. Nobody waits for it: one that freezes would hold up the other lanes, too."""
-
-
 def lock(name: str) -> Room:
     """Lock a lane until the end of the transaction and count its room.
 
@@ -59,17 +58,14 @@ def lock(name: str) -> Room:
     Raises:
         LaneBusyError: another claimer has it now.
     """
-    rows = Lane.objects.select_for_update(no_key=True, skip_locked=True).annotate(now=ClockTimestamp())
-    lane = rows.filter(name=name).first()
-    if lane is None:
-        raise LaneBusyError(name)
+    lane = Lane.objects.lock(name)
     return _room(lane, lane.now)
 
 
 def _room(lane: Lane, now: datetime) -> Room:
-    if not lane.enabled or _is_ahead(lane.cooling_until, now):
-        return Room(lane, polls=False)
     probe = lane.cooling_since is not None
+    if not lane.enabled or (probe and _is_ahead(lane.cooling_until, now)):
+        return Room(lane, polls=False)
     if probe and _is_out(lane.name, lane.probe):
         return Room(lane, polls=False)
     return Room(lane, starts=_starts(lane, now), probe=probe)

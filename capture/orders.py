@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 from dataclasses import dataclass
 
 
@@ -33,7 +32,3 @@ class Order:
         """The form's random value with a hash of what is asked: editing and sending again is another check."""
         asked = [self.brand, self.competitors, self.prompts, self.providers, self.samples, self.country, self.language]
         return hashlib.sha256(json.dumps([self.nonce, asked]).encode()).hexdigest()
-
-    def names_brand(self, prompt: str) -> bool:
-        """Whether a question itself names the brand, so that an answer's naming it says nothing."""
-        return re.search(rf"(?<!\w){re.escape(self.brand)}(?!\w)", prompt, re.IGNORECASE) is not None

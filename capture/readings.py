@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import math
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import timedelta
 from typing import Any
 
@@ -20,7 +20,7 @@ from capture.models.fields import storable
 
 log = logging.getLogger(__name__)
 
-BATCH = 25  # answers that are read in one transaction, most often in less than a tenth of a second
+BATCH = 10  # answers that are read in one transaction, most often in less than a tenth of a second
 # A transaction that began before names changed keeps its answer by the old ones within this time, or never.
 OVERLAP = timedelta(seconds=60)
 
@@ -54,7 +54,8 @@ def keep_mentions(capture: Capture, brand: int, reading: Reading | None) -> None
     through once more.
     """
     outdated = Q() if reading is None else ~Q(edition=reading.edition) | Q(read_matcher__gt=reading.matcher)
-    Brand.objects.filter(outdated, pk=brand).update(read_edition=0)
+    # Only where it is news: its row stays locked until this answer is kept, and others of the brand would wait.
+    Brand.objects.filter(outdated, pk=brand).exclude(read_edition=0).update(read_edition=0)
     if reading is not None:
         Mention.objects.bulk_create(_mentions(capture, reading))
 
@@ -81,14 +82,18 @@ def unread_brands() -> QuerySet[Brand]:
     return Brand.objects.unread().prefetch_related("competitors").order_by("?")
 
 
-def read_on(seconds: float) -> int:
-    """Read stored answers again where names or rules have changed, for about so long; says how many."""
+def read_on(seconds: float, is_wanted: Callable[[], bool] = lambda: False) -> int:
+    """Read stored answers again where names or rules have changed, for about so long; says how many.
+
+    Arguments:
+        is_wanted: asked after each batch, whether there is something else to do now.
+    """
     until = time.monotonic() + seconds
     count = 0
     for brand in unread_brands():
         while batch := read_again(brand, until):
             count += batch
-            if time.monotonic() >= until:
+            if time.monotonic() >= until or is_wanted():
                 return count
         settle(brand)
     return count

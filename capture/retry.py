@@ -83,7 +83,7 @@ class AskAgain:
 
 @dataclass(frozen=True, slots=True)
 class PutBack:
-    """The account is the trouble, not the question: the job goes back into the queue, and no attempt is spent."""
+    """The account or the way to it is the trouble, not the question: the job goes back, and no attempt is spent."""
 
     error: ProviderError
 
@@ -141,7 +141,7 @@ def _gave_no_answer(limits: Limits) -> ProviderError:
 def _after_failed_attempt(
     error: ProviderError, situation: Situation, limits: Limits, random: Random
 ) -> AskAgain | PutBack | GiveUp:
-    if error.of_the_account and not situation.singled_out:
+    if error.spares_the_job and not situation.singled_out:
         return PutBack(error)
     if error.kind is Kind.FATAL or situation.attempts >= limits.attempts:
         return GiveUp(error)

@@ -3,7 +3,7 @@
 from django.urls import path
 
 from capture import views
-from capture.views import actions, answers, brands, exports, new_check, schedules
+from capture.views import actions, answers, brands, exports, figures, history, new_check, schedules
 
 app_name = "capture"
 
@@ -19,6 +19,9 @@ urlpatterns = [
     path(f"{CHECK}answers.csv", exports.answers_csv, name="answers_csv"),
     path(f"{CHECK}answers.json", exports.answers_json, name="answers_json"),
     path(f"{CHECK}sources.csv", exports.sources_csv, name="sources_csv"),
+    path(f"{CHECK}figures.csv", exports.summary_csv, name="summary_csv"),
+    path(f"{CHECK}figures.json", exports.summary_json, name="summary_json"),
+    path(f"{CHECK}sites.csv", exports.sites_csv, name="sites_csv"),
     path(f"{CHECK}ask-again/", actions.ask_again, name="ask_again"),
     path(f"{CHECK}cancel/", actions.cancel, name="cancel"),
     path(f"{CHECK}repeat/", actions.repeat, name="repeat"),
@@ -27,4 +30,12 @@ urlpatterns = [
     path(ANSWER, answers.answer, name="answer"),
     path(f"{ANSWER}answer.txt", answers.answer_text, name="answer_text"),
     path("brands/", brands.brands, name="brands"),
+    path("brands/<int:brand>/", history.brand, name="brand"),
+    path("brands/<int:brand>/history.csv", history.history_csv, name="history_csv"),
+    path("brands/<int:brand>/history.json", history.history_json, name="history_json"),
+    path("brands/<int:brand>/sources/", history.sources, name="brand_sources"),
+    path("brands/<int:brand>/sources.csv", history.sources_csv, name="brand_sources_csv"),
+    path("figures/", figures.definitions, name="definitions"),
+    path("brands/<int:number>/names/", brands.edit_names, name="brand_names"),
+    path("brands/<int:number>/names/preview/", brands.preview_names, name="preview_names"),
 ]

@@ -41,7 +41,7 @@ upkeep = Signal()
 
 LAST_MOMENT = 2.0  # seconds for the hand-back after a second signal
 MOST_RESOLVING = 200  # redirects waiting to be looked up; more are left as they are
-READING = 0.2  # seconds at each beat for reading stored answers again
+READING = 2.0  # most seconds at each beat for reading stored answers again, while nothing else is to be done
 DATABASE_PATIENCE = 15.0  # seconds for all that one turn has to say to the database
 # Another claimer is at a lane; it is there for milliseconds, unless it is frozen.
 CROWDED_PAUSE = 0.005  # seconds, doubled each time
@@ -106,6 +106,7 @@ class Worker:
         self._until_due: float | None = None
         self._pause: float | None = None
         self._crowded = 0.0
+        self._untold: list[tuple[Result, bool]] = []
         self._drained = False
         self._broken = False
         self._watchdog = database.Watchdog()
@@ -136,6 +137,7 @@ class Worker:
         self.register()
         self.watch_seats()
         self.beat()  # before anything is recorded: a result that cannot be written must not keep the worker from it
+        self.tell_lanes()
         self.record()
         self.settle_sources()
         if self.stopping:
@@ -223,7 +225,7 @@ class Worker:
         if self.stopping:
             return
         try:
-            readings.read_on(READING)
+            readings.read_on(READING, lambda: not self.seats.mailbox.empty())
         except Exception as exception:
             if isinstance(exception, DatabaseTrouble) and not isinstance(exception, DataError | IntegrityError):
                 raise
@@ -242,13 +244,14 @@ class Worker:
     def fill_seats(self) -> bool:
         """Claim for the free seats and seat what was claimed; says whether anything was seated."""
         before = self.busy()
-        self._seat_claimed()
+        self.hand_back()  # what was claimed before the database failed: its lane may be shut by now
         outlook = self._look()
         ready = [lane for lane in self._lanes() if lane in outlook.ready]
         crowded = [
             lane for lane, share in self._shares(ready) if not self._claim(lane, share, polls=lane in outlook.to_poll)
         ]
-        self._crowded = min(max(2 * self._crowded, CROWDED_PAUSE), LONGEST_CROWDED_PAUSE) if crowded else 0.0
+        busy = crowded or self._untold
+        self._crowded = min(max(2 * self._crowded, CROWDED_PAUSE), LONGEST_CROWDED_PAUSE) if busy else 0.0
         return self.busy() > before
 
     def _claim(self, lane: str, share: int, *, polls: bool) -> bool:
@@ -349,21 +352,23 @@ class Worker:
 
     def _record(self, result: Result) -> None:
         try:
-            decision = self._decide(result)
-            self._tell_lane(result, decision)
-            self._apply(result, decision)
+            singled_out = self._is_singled_out(result)
+            self._tell_lane(result, singled_out)
+            self._apply(result, self._decide(result, singled_out))
         except Exception as exception:
             if isinstance(exception, DatabaseTrouble) and not isinstance(exception, DataError | IntegrityError):
                 raise  # the database is away: this result stays in hand
             log.exception("job %s: its result cannot be recorded", result.ticket.job)
-            self._fail_unrecorded(result.ticket, exception)
+            self._fail_unrecorded(result, exception)
 
-    def _fail_unrecorded(self, ticket: Ticket, exception: Exception) -> None:
+    def _fail_unrecorded(self, result: Result, exception: Exception) -> None:
         """What came was paid for: it counts as a charge, and a call that can be looked at again stays live."""
+        ticket, came = result.ticket, result.came
         error = calls.own_error(exception, maybe_charged=True)
-        queue.fail(ticket, error, live=ticket.remote_id is not None)
+        over = isinstance(came, ProviderError) and came.ended
+        queue.fail(ticket, error, live=ticket.remote_id is not None and not over)
 
-    def _decide(self, result: Result) -> retry.Decision:
+    def _decide(self, result: Result, singled_out: bool) -> retry.Decision:
         ticket = result.ticket
         situation = retry.Situation(
             attempts=ticket.attempts,
@@ -371,7 +376,7 @@ class Worker:
             polls=ticket.polls,
             remote_id=ticket.remote_id,
             age=ticket.age + result.seconds,
-            singled_out=self._is_singled_out(result),
+            singled_out=singled_out,
         )
         return retry.decide(result.came, situation, self.limits, self._random)
 
@@ -379,16 +384,19 @@ class Worker:
         came = result.came
         return isinstance(came, ProviderError) and came.of_the_account and cooling.singles_out(result.ticket, came)
 
-    def _tell_lane(self, result: Result, decision: retry.Decision) -> None:
-        """Let all that is asked of the same account know what this exchange has learnt of it."""
-        ticket, came = result.ticket, result.came
-        trouble = came if isinstance(came, ProviderError) else None
-        if trouble and trouble.throttled:
-            cooling.throttle(ticket.lane, trouble, time.monotonic() - result.began)
-        elif trouble and trouble.of_the_account and not isinstance(decision, retry.GiveUp):
-            cooling.shut(ticket.lane, trouble)
-        elif ticket.probe and (trouble is None or trouble.heard):
-            cooling.reopen(ticket.lane, ticket)
+    def _tell_lane(self, result: Result, singled_out: bool) -> None:
+        """A lane that somebody else is at is told the next time: the loop waits for nobody's lock."""
+        try:
+            cooling.learn(result, singled_out=singled_out)
+        except LaneBusyError:
+            self._untold.append((result, singled_out))
+
+    def tell_lanes(self) -> bool:
+        """Tell the lanes what they could not be told; says whether there was anything."""
+        untold, self._untold = self._untold, []
+        for result, singled_out in untold:
+            self._tell_lane(result, singled_out)
+        return bool(untold)
 
     def _apply(self, result: Result, decision: retry.Decision) -> None:
         ticket = result.ticket
@@ -445,6 +453,7 @@ class Worker:
 
     def _begin_to_stop(self) -> None:
         self._stops += 1
+        self._until_due, self._crowded = None, 0.0  # nothing is claimed any more
         if self._stops == 1:
             log.info("worker %s: stopping; %s exchanges in flight", self.id, self.busy())
             self._stop_at = time.monotonic() + self._pace.grace

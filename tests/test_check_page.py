@@ -25,6 +25,7 @@ from tests.factories import (
     make_check,
     make_job,
     make_user,
+    read_as,
     start_one,
 )
 from tests.test_views import Tags
@@ -99,6 +100,11 @@ def cells_in(html: str) -> dict[str, str]:
     return {place: " ".join(re.sub(r"<[^>]+>", " ", inner).split()) for place, inner in found}
 
 
+def together_in(html: str) -> dict[str, str]:
+    """What several samples say together, by their place."""
+    return dict(re.findall(r'<small class="together" id="named-([^"]+)"[^>]*>(.*?)</small>', html))
+
+
 class TestCells:
     def test_each_says_how_it_stands(self, page, user):
         check = make_check(user, prompts=("One?", "Two?", "Three?", "Four?"))
@@ -149,6 +155,33 @@ class TestCells:
         check = make_check(user, providers=("chatgpt", "perplexity"))
 
         assert re.findall(r'<p class="hold">(.*?)</p>', page(check)) == ["ChatGPT, Perplexity: no worker is alive."]
+
+    def test_an_answer_says_whether_it_names_the_brand(self, page, user):
+        check = make_check(user, prompts=("One?", "Two?", "Three?"))
+        for ticket in claim():
+            queue.start(ticket, WORKER, ACCOUNT, PATIENCE)
+            queue.complete(ticket, answer())
+        first, second, third = check.captures.order_by("prompt__position")
+        read_as(first, "competitor:0", "brand")
+        read_as(second, "competitor:0")
+        third.matcher = 0
+        third.save()
+
+        assert cells_in(page(check)) == {
+            "1-chatgpt-1": "answered simulated named, position 2",
+            "2-chatgpt-1": "answered simulated not named",
+            "3-chatgpt-1": "answered simulated",
+        }
+
+    def test_several_samples_say_together_how_many_name_the_brand(self, page, user):
+        check = make_check(user, samples=3)
+        for ticket in claim(seats=3):
+            queue.start(ticket, WORKER, ACCOUNT, PATIENCE)
+            queue.complete(ticket, answer())
+        for capture, keys in zip(check.captures.all(), (["brand"], [], ["brand"]), strict=True):
+            read_as(capture, *keys)
+
+        assert together_in(page(check)) == {"1-chatgpt": "2 of 3 samples named"}
 
     def test_a_link_leads_from_a_cell_to_what_came_of_it(self, page, user):
         job = make_job(user=user)
@@ -203,8 +236,8 @@ class TestPage:
             queue.start(ticket, WORKER, ACCOUNT, PATIENCE)
             queue.complete(ticket, answer())
 
-        # Session, user, the glance; prompts, jobs, captures; how long calls take; the money.
-        with django_assert_num_queries(8):
+        # Session, user, the glance; prompts, jobs, captures; how long calls take; the money; the figures, of two.
+        with django_assert_num_queries(10):
             ada.get(reports.check_url(check))
 
     def test_times_are_of_the_teams_zone(self, page, user):
@@ -259,6 +292,42 @@ class TestNews:
 
         assert {**cells, **cells_in(news)} == cells_in(page(check))
         assert poll(check, news, status=204) == ""
+
+    def test_with_one_of_several_samples_comes_what_they_say_together(self, page, poll, user):
+        check = make_check(user, samples=3, prompts=("One?", "Two?"))
+        html = page(check)
+        assert together_in(html) == {"1-chatgpt": "", "2-chatgpt": ""}
+        (ticket,) = claim(seats=1)
+        queue.start(ticket, WORKER, ACCOUNT, PATIENCE)
+        queue.complete(ticket, answer())
+        capture = check.captures.get()
+        read_as(capture, "brand")
+
+        news = poll(check, html)
+
+        place = f"{capture.prompt.position}-chatgpt"
+        assert together_in(news)[place] == "1 of 1 sample named"
+        assert f'id="named-{place}" hx-swap-oob="true"' in news
+
+    def test_the_figures_come_when_it_ends_and_not_before(self, page, poll, user):
+        check = make_check(user, prompts=("One?", "Two?"))
+        html = page(check)
+        first, last = claim(seats=2)
+        queue.start(first, WORKER, ACCOUNT, PATIENCE)
+        queue.complete(first, answer())
+        news = poll(check, html)
+        assert 'id="summary"' not in news
+        queue.start(last, WORKER, ACCOUNT, PATIENCE)
+        queue.complete(last, answer())
+        for capture in check.captures.all():
+            read_as(capture, "brand")
+
+        last_news = poll(check, news)
+
+        assert (
+            '<section class="summary" id="summary" aria-labelledby="summary-heading" hx-swap-oob="true">' in last_news
+        )
+        assert "2 of 2 · 100 % (34–100)" in last_news
 
     def test_a_page_that_says_nothing_it_shows_is_sent_all_cells(self, ada, user):
         check = make_check(user, prompts=("One?", "Two?"))

@@ -3,15 +3,29 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from random import Random
 
 import pytest
 from django.db.models import F
 
 from capture import cooling, lanes, queue
+from capture.calls import Result
 from capture.models import CaptureJob, Lane, Status
 from capture.models.clock import ClockTimestamp, database_now
-from capture.providers.replies import Kind, Scope
-from tests.factories import ACCOUNT, PATIENCE, answer, claim, error, fresh, make_check, start_one, stranger
+from capture.providers.replies import Kind, Pending, Scope
+from capture.retry import Limits, PutBack, Situation, decide
+from tests.factories import (
+    ACCOUNT,
+    PATIENCE,
+    answer,
+    claim,
+    error,
+    fresh,
+    make_check,
+    start_one,
+    stranger,
+    unknown_error,
+)
 
 pytestmark = pytest.mark.django_db
 
@@ -218,21 +232,173 @@ def test_another_job_is_the_next_probe():
     assert (ticket.job, probe.job) == (first.pk, second.pk)
 
 
-def test_a_job_that_is_refused_while_others_are_answered_is_the_trouble_itself():
-    poison, other = make_check(prompts=prompts(2)).jobs.order_by("pk")
-    ticket = start_next()
-    cooling.shut("openai", refused())
-    queue.put_back(ticket, refused())
+def refuse(ticket, trouble=None):
+    """As the loop records it."""
+    trouble = trouble or refused()
+    assert not cooling.singles_out(ticket, trouble)
+    cooling.shut("openai", trouble)
+    queue.put_back(ticket, trouble)
     time_passes(minutes=16)
-    probe = start_next()
-    cooling.reopen("openai", probe)
-    queue.complete(probe, answer())
+
+
+def answer_next():
+    ticket = start_next()
+    cooling.reopen("openai", ticket)
+    queue.complete(ticket, answer())
+    return ticket
+
+
+def test_a_job_that_is_refused_while_others_are_answered_is_the_trouble_itself():
+    jobs = list(make_check(prompts=prompts(4)).jobs.order_by("pk"))
+    poison = start_next()
+    refuse(poison)
+    answer_next()
+    CaptureJob.objects.filter(pk=poison.job).update(turn=0)
+    refuse(start_next())
+    answer_next()
+    CaptureJob.objects.filter(pk=poison.job).update(turn=0)
 
     again = start_next()
 
-    assert (ticket.job, probe.job, again.job) == (poison.pk, other.pk, poison.pk)
+    assert again.job == poison.job == jobs[0].pk
     assert cooling.singles_out(again, refused())
     assert not cooling.singles_out(again, error("insufficient_quota", kind=Kind.FATAL, scope=Scope.MONEY))
+
+
+def test_jobs_of_an_earlier_outage_are_not_to_blame_for_the_next():
+    make_check(prompts=prompts(5))
+    for ticket in [start_next() for _ in range(3)]:
+        refuse(ticket)
+    answer_next()
+    for _ in range(3):
+        refuse(start_next())
+
+    assert set(CaptureJob.objects.open().values_list("status", flat=True)) == {Status.PENDING}
+    assert CaptureJob.objects.open().count() == 4
+
+
+def test_an_account_that_accepts_calls_and_then_refuses_to_work_them_fails_no_job():
+    make_check(prompts=prompts(6))
+    empty = error("insufficient_quota", kind=Kind.FATAL, scope=Scope.MONEY, ended=True, heard=True)
+    for _ in range(12):
+        probe = start_next()
+        cooling.reopen("openai", probe)
+        queue.wait(probe, f"resp_{probe.attempt}", 0)
+        (poll,) = claim(seats=1)
+        refuse(poll, empty)
+
+    assert set(CaptureJob.objects.values_list("status", "attempts")) == {(Status.PENDING, 0)}
+    assert database_now() - lane().cooling_since > timedelta(hours=2)
+
+
+def test_an_unknown_outcome_stays_counted_when_the_account_is_refused_in_between():
+    job = make_check().jobs.get()
+    queue.ask_again(start_next(), unknown_error(), 0)
+    queue.promote_due()
+    refuse(start_next())
+
+    assert fresh(job).unknowns == 1
+    assert start_next().unknowns == 1
+
+
+def test_a_call_from_before_its_job_was_asked_anew_can_be_put_back():
+    job = make_check().jobs.get()
+    ticket = start_next()
+    queue.wait(ticket, "resp_1", 0)
+    (poll,) = claim()
+    queue.fail(poll, error("remote_deadline"), live=True)
+    queue.requeue(CaptureJob.objects.filter(pk=job.pk))
+    (poll,) = claim()
+
+    assert queue.put_back(poll, error("insufficient_quota", kind=Kind.FATAL, scope=Scope.MONEY, ended=True))
+    assert (fresh(job).status, fresh(job).attempts, fresh(job).remote_id) == (Status.PENDING, 0, None)
+
+
+def test_a_call_that_alone_may_not_be_looked_after_does_not_shut_an_account_that_answers_others():
+    job = make_check().jobs.get()
+    queue.wait(start_next(), "resp_1", 0)
+    (poll,) = claim()
+    assert not cooling.singles_out(poll, refused())
+    queue.wait(poll, "resp_1", 0, "invalid_api_key")
+    Lane.objects.filter(name="openai").update(opened_at=ClockTimestamp())
+
+    (poll,) = claim()
+
+    assert poll.job == job.pk
+    assert cooling.singles_out(poll, refused())
+
+
+@pytest.mark.parametrize("came", [answer(), Pending("resp_1"), error("invalid", kind=Kind.FATAL, heard=True)])
+def test_any_word_of_the_system_to_a_probe_opens_the_lane(came):
+    cooling.throttle("openai", told_to_wait(1), 0.1)
+    time_passes(seconds=2)
+    make_check()
+
+    cooling.learn(Result(start_next(), came, 0.1), singled_out=False)
+
+    assert lane().cooling_since is None
+
+
+@pytest.mark.parametrize("came", [error("timeout", maybe_charged=True), refused(), told_to_wait()])
+def test_a_probe_that_is_lost_refused_or_told_to_wait_opens_nothing(came):
+    cooling.throttle("openai", told_to_wait(1), 0.1)
+    time_passes(seconds=2)
+    make_check()
+
+    cooling.learn(Result(start_next(), came, 0.1), singled_out=False)
+
+    assert lane().cooling_since is not None
+
+
+def test_fault_38_waits_that_calls_in_hand_are_told_of_belong_to_the_time_when_these_began():
+    check = make_check(prompts=prompts(8))
+    tickets = claim()
+    for ticket in tickets:
+        queue.start(ticket, stranger(), ACCOUNT, PATIENCE)
+        queue.wait(ticket, f"resp_{ticket.job}", 0)
+    check.jobs.update(asked_at=F("asked_at") - timedelta(minutes=1))
+    over = error("rate_limit_exceeded", ended=True, heard=True, throttled=True)
+    for poll in claim():
+        cooling.learn(Result(poll, over, 0.1), singled_out=False)
+        time_passes(seconds=3)
+
+    assert lane().cooling_repeats == 0
+
+
+def test_a_system_that_cannot_be_reached_costs_no_job_an_attempt():
+    job = make_check().jobs.get()
+    away = error("unreachable", unsent=True)
+    for _ in range(8):
+        probe = start_next()
+        cooling.learn(Result(probe, away, 0.1), singled_out=False)
+        assert isinstance(decide(away, situation_of(probe), LIMITS, Random(1)), PutBack)
+        queue.put_back(probe, away)
+        time_passes(minutes=6)
+
+    assert (fresh(job).status, fresh(job).attempts) == (Status.PENDING, 0)
+
+
+LIMITS = Limits(attempts=5, unknown_retries=1, remote_deadline=86_400)
+
+
+def situation_of(ticket):
+    return Situation(ticket.attempts, ticket.unknowns, ticket.polls, ticket.remote_id, ticket.age)
+
+
+def test_an_old_cooling_is_none_when_the_clock_goes_back():
+    make_check()
+    Lane.objects.filter(name="openai").update(cooling_until=ClockTimestamp() + timedelta(hours=1))
+
+    assert queue.look(["openai"]).ready == {"openai"}
+    assert len(claim()) == 1
+
+
+def test_a_pause_that_ends_is_no_cooling_that_ended():
+    Lane.objects.filter(name="openai").update(paused=True)
+    cooling.resume(["openai"])
+    cooling.throttle("openai", told_to_wait(), 0.0)
+
+    assert lane().cooling_repeats == 0
 
 
 def test_a_call_that_is_looked_after_stays_live_while_its_key_is_refused():

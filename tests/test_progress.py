@@ -141,7 +141,9 @@ class TestProgress:
 
     def test_cooling_comes_on_top(self, user, progress_of):
         self.measure(60)
-        Lane.objects.filter(name="openai").update(cooling_until=database_now() + timedelta(minutes=15))
+        now = database_now()
+        cools = {"cooling_since": now, "cooling_until": now + timedelta(minutes=15)}
+        Lane.objects.filter(name="openai").update(**cools)
 
         assert progress_of(make_check(user)).left == "about 16 minutes"
 
@@ -159,7 +161,7 @@ class TestProgress:
 
         (hold,) = progress_of(make_check(user)).holds
 
-        assert hold.startswith("ChatGPT: all 1 places of the account are taken")
+        assert hold.startswith("ChatGPT: the one place of the account is taken")
 
     def test_a_full_lane_holds_nothing_that_is_asked_already(self, user, progress_of):
         Lane.objects.filter(name="openai").update(limit=1)

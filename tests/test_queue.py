@@ -10,7 +10,7 @@ import pytest
 from django.db import DatabaseError, IntegrityError, connection, transaction
 
 from capture import queue
-from capture.models import Attempt, AttemptOutcome, Capture, CaptureJob, Charge, Check, Lane, Outcome, Status
+from capture.models import Attempt, AttemptOutcome, Brand, Capture, CaptureJob, Charge, Check, Lane, Outcome, Status
 from capture.models.clock import ClockTimestamp
 from capture.providers.replies import Basis, Blocked, Cost, Empty, Incomplete, Kind, Refused, Source
 from tests.factories import (
@@ -123,6 +123,16 @@ def test_one_question_has_one_key_over_checks():
 
 def test_a_prompt_that_names_the_brand_is_branded():
     check = make_check(brand="Gap", prompts=("Is GAP any good?", "Mind the gaps?"))
+
+    assert list(check.prompts.order_by("position").values_list("branded", flat=True)) == [True, False]
+
+
+def test_a_prompt_that_names_the_brand_by_another_name_is_branded():
+    user = make_user()
+    make_check(user, brand="Gap")
+    Brand.objects.update(aliases=["Gap Inc"], match_case=True)
+
+    check = make_check(user, brand="Gap", prompts=("Is Gap Inc good?", "Mind the gap?"))
 
     assert list(check.prompts.order_by("position").values_list("branded", flat=True)) == [True, False]
 

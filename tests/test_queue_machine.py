@@ -33,13 +33,12 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from capture import heartbeat, lanes, queue, recovery, retry
+from capture import calls, heartbeat, lanes, models, queue, recovery, retry
 from capture.calls import Ticket
-from capture.models import Attempt, AttemptOutcome, Capture, CaptureJob, Charge, Lane, Outcome, Status, Worker
+from capture.models import Attempt, AttemptOutcome, Capture, CaptureJob, Charge, Lane, Mention, Outcome, Status, Worker
 from capture.models.clock import ClockTimestamp
 from capture.models.workers import LEASE
 from capture.providers.replies import Basis, Cost, Empty, FinalReply, Kind, Pending, ProviderError, Refused, Scope
-from capture.queue import claims
 from tests.factories import ACCOUNT, PATIENCE, answer, make_check, make_user
 from tests.queue_model import FINAL, HELD, NO_REPLY, Call, Job, Model
 
@@ -253,7 +252,8 @@ class QueueMachine(RuleBasedStateMachine):
             case retry.Complete(reply):
                 outcome = next(outcome for each, outcome in REPLIES.values() if each == reply)
                 self.model.complete(ticket, reply, outcome)
-                return lambda: queue.complete(ticket, reply)
+                reading = calls.reading_of(ticket, reply)
+                return lambda: queue.complete(ticket, reply, reading)
             case retry.AskAgain(error, _):
                 self.model.end_by_error(ticket, error, Status.PENDING)
                 return lambda: queue.ask_again(ticket, error, 60)
@@ -432,6 +432,11 @@ class QueueMachine(RuleBasedStateMachine):
         self.answers = now
 
     @invariant()
+    def each_answer_is_read_once(self) -> None:
+        mentions = Mention.objects.values_list("capture", "rank", "words", "capture__named__0__words")
+        assert Counter(mentions) == {(pk, 1, text[:-1], text[:-1]): 1 for pk, (_, text, _) in self.answers.items()}
+
+    @invariant()
     def what_was_replied_is_not_asked_again(self) -> None:
         for job in self.model.jobs.values():
             outcome = self.model.captures.get(job.place, (None, None))[0]
@@ -512,7 +517,7 @@ SETTINGS = settings(
 @pytest.mark.django_db
 def test_whatever_happens_the_rules_of_the_queue_hold(monkeypatch):
     # All examples are savepoints of the test's own transaction, in which these would go on.
-    monkeypatch.setattr(claims, "LOCK_TIMEOUT", timedelta(0))
-    monkeypatch.setattr(claims, "IDLE_TIMEOUT", timedelta(0))
+    monkeypatch.setattr(models.lanes, "LOCK_TIMEOUT", timedelta(0))
+    monkeypatch.setattr(models.lanes, "IDLE_TIMEOUT", timedelta(0))
 
     run_state_machine_as_test(QueueMachine, settings=SETTINGS)

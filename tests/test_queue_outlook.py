@@ -98,7 +98,8 @@ def test_a_lane_that_is_switched_off_is_not_ready():
 
 
 def test_the_end_of_a_cooling_is_announced():
-    Lane.objects.filter(name="openai").update(cooling_until=ClockTimestamp() + timedelta(seconds=30))
+    at = ClockTimestamp()
+    Lane.objects.filter(name="openai").update(cooling_since=at, cooling_until=at + timedelta(seconds=30))
 
     until_due = queue.look(LANES).until_due
 

@@ -407,8 +407,9 @@ def _much():
         cursor.execute(
             """
             INSERT INTO capture_attempt (id, job_id, number, worker, base_url, simulated, started_at, deadline, live,
-                ended_at, outcome, reason, error)
-            SELECT gen_random_uuid(), id, 1, gen_random_uuid(), '', true, now(), now(), false, now(), 'replied', '', ''
+                ended_at, outcome, reason, error, spent)
+            SELECT gen_random_uuid(), id, 1, gen_random_uuid(), '', true, now(), now(), false, now(), 'replied', '', '',
+                true
             FROM capture_capturejob WHERE status = 'done'
             """
         )

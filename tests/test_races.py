@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from django.db import connection, transaction
 
-from capture import budgets, lanes, queue
+from capture import budgets, cooling, lanes, models, queue
 from capture.budgets import OverBudgetError
 from capture.models import Brand, CaptureJob, Charge, Check, Lane, Membership, Team
 from capture.queue import claims
@@ -142,8 +142,19 @@ def test_a_claimer_that_freezes_holds_up_its_lane_and_no_other(elsewhere):
     assert len(claim("openai")) == 2
 
 
+def test_a_lane_that_somebody_is_at_is_told_of_a_wait_the_next_time_and_holds_up_no_loop(elsewhere):
+    make_job()
+    told = error("rate_limit_exceeded", wait=20, throttled=True, heard=True)
+
+    with held_open(elsewhere, lambda: lanes.lock("openai")), pytest.raises(lanes.LaneBusyError):
+        cooling.throttle("openai", told, 0.0)
+
+    cooling.throttle("openai", told, 0.0)
+    assert Lane.objects.get(name="openai").cooling_since is not None
+
+
 def test_a_claimer_that_freezes_is_ended_by_the_database(elsewhere, monkeypatch):
-    monkeypatch.setattr(claims, "IDLE_TIMEOUT", timedelta(milliseconds=200))
+    monkeypatch.setattr(models.lanes, "IDLE_TIMEOUT", timedelta(milliseconds=200))
     make_job()
 
     frozen = threading.Event()

@@ -255,6 +255,12 @@ class TestAfterAChangeOfNames:
 
         assert list(readings.unread_brands()) == [brand_now()]
 
+    def test_whoever_is_wanted_elsewhere_reads_no_more_than_a_batch(self):
+        for _ in range(readings.BATCH + 1):
+            queue.complete(start_one(another_job()), answer(TEXT))
+
+        assert readings.read_on(60, lambda: True) == readings.BATCH
+
     def test_little_time_is_enough_for_one_answer(self):
         for _ in range(3):
             queue.complete(start_one(another_job()), answer(TEXT))

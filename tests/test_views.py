@@ -168,7 +168,8 @@ class TestCheckPage:
         html = page(path_of(job.of_check))
 
         assert '<p class="banner">' in html
-        assert html.count('<span class="tag">simulated</span>') == 1
+        # At the cell, and at each table of figures.
+        assert html.count('<span class="tag">simulated</span>') == 1 + html.count('<table class="figures"')
         assert "simulated" in page(f"{path_of(job.of_check)}answers/1/chatgpt/1/")
         assert "simulated" in page("/")
 

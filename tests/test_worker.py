@@ -27,7 +27,7 @@ from capture.models.clock import database_now
 from capture.providers import registry
 from capture.providers.replies import Kind, Pending, ProviderError
 from capture.worker import Pace, Stop, Worker
-from tests.factories import ACCOUNT, answer, error, fresh, make_check, make_job
+from tests.factories import ACCOUNT, answer, error, fresh, make_check, make_job, start_one
 
 pytestmark = pytest.mark.django_db
 
@@ -105,6 +105,57 @@ def test_a_job_is_started_polled_and_done():
     assert script.asked == ["start", "resp_1", "resp_1"]
     assert fresh(job).status == Status.DONE
     assert Capture.objects.get().text == "Northwind."
+
+
+def test_an_answer_is_read_by_its_seat():
+    make_job()
+    worker = make_worker(Pending("resp_1"), answer("Contoso leads."))
+
+    let_it_work(worker, turns=2)
+
+    assert [found["words"] for found in Capture.objects.get().named] == ["Contoso"]
+
+
+def test_an_answer_that_cannot_be_read_is_kept(monkeypatch):
+    job = make_job()
+    monkeypatch.setattr(calls, "read", _failing(ValueError("no")))
+
+    let_it_work(make_worker(answer("Contoso leads.")))
+
+    assert fresh(job).status == Status.DONE
+    assert (Capture.objects.get().text, Capture.objects.get().matcher) == ("Contoso leads.", 0)
+
+
+def test_stored_answers_are_read_again_at_a_beat():
+    queue.complete(start_one(make_job()), answer("Contoso leads."))
+    worker = make_worker()
+    worker.register()
+
+    worker.beat()
+
+    assert [found["words"] for found in Capture.objects.get().named] == ["Contoso"]
+
+
+def test_a_worker_that_stops_reads_none_of_them():
+    queue.complete(start_one(make_job()), answer("Contoso leads."))
+    worker = make_worker()
+    worker.register()
+    worker.seats.mailbox.put(Stop())
+    worker.wait()
+
+    worker.beat()
+
+    assert Capture.objects.get().matcher == 0
+
+
+def test_an_error_while_reading_them_does_not_end_the_worker(monkeypatch, caplog):
+    monkeypatch.setattr("capture.readings.read_on", _failing(DataError("no")))
+    worker = make_worker()
+    worker.register()
+
+    assert worker.beat()
+
+    assert "stored answers cannot be read again" in caplog.text
 
 
 def test_waiting_for_an_answer_takes_no_seat():

@@ -115,15 +115,63 @@ class CellSummary:
     answers: int
 
 
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """What some cells come to together, as far as an interval needs it. A database can add it up as well.
+
+    Arguments:
+        cells: how many.
+        means: the sum of their means.
+        varying: how many have a variance, being counted on more than one day.
+        variances: the sum of their variances.
+        of_means: the sum of their variances, each by the number of its days.
+        days: the sum of the cells' numbers of days.
+        answers: all of them.
+    """
+
+    cells: int
+    means: float
+    varying: int
+    variances: float
+    of_means: float
+    days: int
+    answers: int
+
+    @property
+    def share(self) -> float:
+        return min(1.0, self.means / self.cells)
+
+    @property
+    def variance(self) -> float:
+        """Of the share: a cell of one day gets the mean of the others' variances."""
+        usual = self.variances / self.varying if self.varying else 0.0
+        return (self.of_means + (self.cells - self.varying) * usual) / self.cells**2
+
+
 def interval(counts: Iterable[Count]) -> Interval | None:
-    """The interval of a share over some cells and days, or None when nothing was counted; see `interval_of_cells`."""
+    """The interval of a share over some cells and days, or None when nothing was counted; see `interval_of_spread`."""
     merged = _by_cell_and_day(counts)
     single_check = len({day for days in merged.values() for day in days}) == 1
     return interval_of_cells([_summary(list(days.values())) for days in merged.values()], single_check=single_check)
 
 
 def interval_of_cells(cells: Sequence[CellSummary], *, single_check: bool) -> Interval | None:
-    """The interval of a share over some cells, or None without any.
+    """The interval of a share over some cells, or None without any; see `interval_of_spread`."""
+    known = [(cell.variance, cell.days) for cell in cells if cell.variance is not None]
+    spread = Spread(
+        cells=len(cells),
+        means=fsum(cell.mean for cell in cells),
+        varying=len(known),
+        variances=fsum(variance for variance, _ in known),
+        of_means=fsum(variance / days for variance, days in known),
+        days=sum(cell.days for cell in cells),
+        answers=sum(cell.answers for cell in cells),
+    )
+    return interval_of_spread(spread, single_check=single_check)
+
+
+def interval_of_spread(spread: Spread, *, single_check: bool) -> Interval | None:
+    """The interval of a share, or None without any cell.
 
     The share p is the mean of the P cells' means. Its variance is the sum of s² / D over the cells, by P², where s² is
     a cell's sample variance over its D days; a cell of one day gets the mean of the others' s². The effective n is
@@ -133,14 +181,13 @@ def interval_of_cells(cells: Sequence[CellSummary], *, single_check: bool) -> In
     Arguments:
         single_check: all is of one day, so that there is no variance between days.
     """
-    if not cells:
+    if not spread.cells:
         return None
-    share = min(1.0, fsum(cell.mean for cell in cells) / len(cells))
-    variance = 0.0 if single_check else _variance_of_share(cells)
+    share, variance = spread.share, 0.0 if single_check else spread.variance
     if variance < _NO_VARIANCE:
-        n = float(sum(cell.days for cell in cells))
+        n = float(spread.days)
     else:
-        n = min(max(share * (1 - share) / variance, 1.0), float(sum(cell.answers for cell in cells)))
+        n = min(max(share * (1 - share) / variance, 1.0), float(spread.answers))
     return Interval(share, *wilson(share, n), n, single_check)
 
 
@@ -159,13 +206,6 @@ def _summary(days: Sequence[tuple[int, int, int]]) -> CellSummary:
     mean = fsum(means) / len(means)
     variance = fsum((x - mean) ** 2 for x in means) / (len(means) - 1) if len(means) > 1 else None
     return CellSummary(len(days), mean, variance, sum(answers for _, _, answers in days))
-
-
-def _variance_of_share(cells: Sequence[CellSummary]) -> float:
-    known = [cell.variance for cell in cells if cell.variance is not None]
-    usual = fsum(known) / len(known) if known else 0.0
-    of_means = [(usual if cell.variance is None else cell.variance) / cell.days for cell in cells]
-    return fsum(of_means) / len(cells) ** 2
 
 
 def difference(before: Interval, after: Interval) -> tuple[float, float]:

@@ -202,14 +202,26 @@ def compare(before: Window, after: Window) -> Change:
     Figures by different rules for finding names are not compared.
     """
     basket = _baskets(before) & _baskets(after)
-    earlier, later = _figure_within(before, basket), _figure_within(after, basket)
-    grown = difference(earlier.interval, later.interval) if earlier.interval and later.interval else None
-    verdict = _verdict(
-        grown,
+    return change_between(
+        _figure_within(before, basket),
+        _figure_within(after, basket),
         comparable=len(before.matchers | after.matchers) < 2,
-        few=earlier.is_of_few or later.is_of_few,
+        basket=basket,
     )
-    return Change(verdict, earlier, later, grown, basket)
+
+
+def change_between(
+    before: Figure, after: Figure, *, comparable: bool = True, basket: frozenset[tuple[str, str]] = frozenset()
+) -> Change:
+    """Say whether a figure went up or down.
+
+    Arguments:
+        before, after: of the same questions and systems, or the difference would be that of the questions.
+        comparable: both are by the same rules for finding names.
+    """
+    grown = difference(before.interval, after.interval) if before.interval and after.interval else None
+    verdict = _verdict(grown, comparable=comparable, few=before.is_of_few or after.is_of_few)
+    return Change(verdict, before, after, grown, basket)
 
 
 def _figure_within(window: Window, basket: frozenset[tuple[str, str]]) -> Figure:

@@ -2,5 +2,6 @@
 
 from capture.forms.check import CheckForm, new_nonce
 from capture.forms.draft import Draft, initial_of, wanted_of
+from capture.forms.names import BrandForm
 
-__all__ = ["CheckForm", "Draft", "initial_of", "new_nonce", "wanted_of"]
+__all__ = ["BrandForm", "CheckForm", "Draft", "initial_of", "new_nonce", "wanted_of"]

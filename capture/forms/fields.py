@@ -39,6 +39,9 @@ class LinesField(StorableField):
     def to_python(self, value: Any) -> Any:
         return lines_of(super().to_python(value) or "")
 
+    def has_changed(self, initial: Any, data: Any) -> bool:
+        return lines_of(initial or "") != lines_of(data or "")
+
 
 class CodeField(forms.ChoiceField):
     """One of a list of codes, or nothing; case does not count.

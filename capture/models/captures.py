@@ -88,7 +88,21 @@ class Capture(models.Model):
                 condition=~Q(outcome=Outcome.ANSWERED) | ~Q(text=""),
             ),
         )
-        indexes = (models.Index(fields=["remote_id"], name="capture_remote_id", condition=~Q(remote_id="")),)
+        indexes = (
+            models.Index(fields=["remote_id"], name="capture_remote_id", condition=~Q(remote_id="")),
+            # With all that history reads of answers, so that it passes by their texts.
+            models.Index(
+                fields=["of_check", "answered_at"],
+                name="capture_for_history",
+                include=["id", "prompt", "provider", "surface", "model", "simulated", "cached", "matcher", "edition"],
+                condition=Q(outcome=Outcome.ANSWERED),
+            ),
+            models.Index(
+                fields=["of_check"],
+                name="capture_in_no_figure",
+                condition=~Q(outcome=Outcome.ANSWERED) | Q(cached=True) | Q(matcher=0),
+            ),
+        )
 
     def __str__(self) -> str:
         return f"capture {self.pk}: {self.outcome}"
@@ -108,7 +122,11 @@ class Source(models.Model):
 
     class Meta:
         constraints = (models.UniqueConstraint(fields=["capture", "position"], name="source_position"),)
-        indexes = (models.Index(fields=["domain"], name="source_domain"),)
+        indexes = (
+            models.Index(fields=["domain"], name="source_domain"),
+            # With all that history reads of sources.
+            models.Index(fields=["capture"], name="source_for_history", include=["domain"]),
+        )
 
     def __str__(self) -> str:
         return str(self.url)

@@ -2,8 +2,44 @@
 
 from __future__ import annotations
 
-from django.db import models
+from datetime import timedelta
+from typing import Any
+
+from django.db import connection, models
 from django.db.models import Q
+
+from capture.models.clock import ClockTimestamp
+
+# Whoever freezes while it holds a lane's lock holds up that lane for a moment only.
+LOCK_TIMEOUT = timedelta(seconds=2)
+IDLE_TIMEOUT = timedelta(seconds=2)
+BE_BRIEF = "SELECT set_config('lock_timeout', %s, true), set_config('idle_in_transaction_session_timeout', %s, true)"
+
+
+class LaneBusyError(Exception):
+    """Somebody else has the lane. Nobody waits for it: one that freezes would hold up the other lanes, too."""
+
+
+class LaneQuerySet(models.QuerySet["Lane"]):
+    def lock(self, name: str) -> Any:
+        """The lane, locked until the end of the transaction, with the time as `now`.
+
+        The transaction's waits are bounded, for itself only, so that it works behind a connection pooler.
+
+        Raises:
+            LaneBusyError: somebody else has it now, or it is not there.
+        """
+        with connection.cursor() as cursor:
+            cursor.execute(BE_BRIEF, [_milliseconds(LOCK_TIMEOUT), _milliseconds(IDLE_TIMEOUT)])
+        rows = self.select_for_update(no_key=True, skip_locked=True).annotate(now=ClockTimestamp())
+        lane = rows.filter(name=name).first()
+        if lane is None:
+            raise LaneBusyError(name)
+        return lane
+
+
+def _milliseconds(span: timedelta) -> str:
+    return str(span // timedelta(milliseconds=1))
 
 
 class Lane(models.Model):
@@ -16,10 +52,13 @@ class Lane(models.Model):
     cooling_since = models.DateTimeField(null=True, blank=True)
     cooling_until = models.DateTimeField(null=True, blank=True)
     cooling_reason = models.CharField(max_length=200, blank=True, default="")
+    last_cooling_since = models.DateTimeField(null=True, blank=True, help_text="of the spell that ended last")
     cooling_repeats = models.PositiveSmallIntegerField(default=0, help_text="how often in a row it was told to wait")
     probe = models.UUIDField(null=True, blank=True, help_text="the claim that finds out whether it goes again")
     opened_at = models.DateTimeField(null=True, blank=True, help_text="when its account last answered again")
     turn = models.BigIntegerField(default=0, help_text="the turn that is being served")
+
+    objects = LaneQuerySet.as_manager()
 
     class Meta:
         constraints = (models.CheckConstraint(name="lane_limit", condition=Q(limit__gte=1)),)

@@ -175,6 +175,7 @@ class ProviderError(Exception):
         ended: the remote call that was asked for is over or unknown to the system, so polling it again is useless.
         cost: what the failed call cost where the system said so.
         heard: the system itself said this; it was not lost on the way.
+        unsent: nothing was sent, since there was nobody to send it to.
         throttled: a rate limit or an overload: the system wants less to be asked for a while.
     """
 
@@ -188,11 +189,17 @@ class ProviderError(Exception):
     cost: Cost | None = None
     heard: bool = False
     throttled: bool = False
+    unsent: bool = False
 
     @property
     def of_the_account(self) -> bool:
         """Whether the account is the trouble, not the question: a refused key, no money, a closed region."""
         return self.kind is Kind.FATAL and self.scope in OF_THE_ACCOUNT
+
+    @property
+    def spares_the_job(self) -> bool:
+        """Whether it says nothing of the question, so that it is no attempt at it."""
+        return self.of_the_account or self.unsent
 
     def __str__(self) -> str:
         return f"{self.reason}: {self.message}"

@@ -232,7 +232,7 @@ def _refuse_redirect(response: httpx.Response, host: str) -> None:
 
 def _unreachable(host: str, error: Exception) -> ProviderError:
     detail = str(error) if isinstance(error, _TELLING) else type(error).__name__
-    return ProviderError(Kind.TRANSIENT, "unreachable", f"{host} could not be reached: {detail}")
+    return ProviderError(Kind.TRANSIENT, "unreachable", f"{host} could not be reached: {detail}", unsent=True)
 
 
 def _lost(reason: str, message: str) -> ProviderError:

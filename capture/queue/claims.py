@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import replace
-from datetime import timedelta
 from uuid import UUID, uuid4
 
-from django.db import connection, transaction
+from django.db import transaction
 
 from capture import lanes, ledger, tickets
 from capture.calls import Ticket
@@ -16,10 +15,6 @@ from capture.models import CaptureJob, Status
 from capture.models.clock import ClockTimestamp
 from capture.models.jobs import JobQuerySet
 from capture.queue.moves import NOBODY, say
-
-# A claimer that freezes while it holds a lane's lock holds up that lane for a moment only.
-LOCK_TIMEOUT = timedelta(seconds=2)
-IDLE_TIMEOUT = timedelta(seconds=2)
 
 
 def claim(
@@ -46,7 +41,6 @@ def claim(
 def _claim(lane: str, worker: UUID, slugs: Collection[str], seats: int, crashed: bool, polls: bool) -> list[Ticket]:
     token = uuid4()
     with transaction.atomic():
-        _be_brief()
         room = lanes.lock(lane)
         room = room if polls else replace(room, polls=False)
         jobs = _probe(room, slugs, crashed) if room.probe else _choose(room, slugs, seats, crashed)
@@ -78,19 +72,6 @@ def _polls(room: Room, slugs: Collection[str], most: int, crashed: bool) -> list
 def _starts(room: Room, slugs: Collection[str], most: int, crashed: bool) -> list[CaptureJob]:
     new = CaptureJob.objects.to_start(room.lane.name, slugs).one_crashed_at_most(allowed=crashed)
     return _take(new, min(room.starts, most))
-
-
-def _be_brief() -> None:
-    """Bound this transaction's waits. For this transaction only, so that it works behind a connection pooler."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT set_config('lock_timeout', %s, true), set_config('idle_in_transaction_session_timeout', %s, true)",
-            [_milliseconds(LOCK_TIMEOUT), _milliseconds(IDLE_TIMEOUT)],
-        )
-
-
-def _milliseconds(span: timedelta) -> str:
-    return str(span // timedelta(milliseconds=1))
 
 
 def _take(jobs: JobQuerySet, most: int) -> list[CaptureJob]:

@@ -12,6 +12,7 @@ from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
 from django.db import transaction
 
 from capture import budgets, systems, turns
+from capture.analysis.mentions import find_mentions
 from capture.models import Brand, CaptureJob, Check, Prompt, Team
 from capture.models.brands import remember_competitors
 from capture.notifications import notify
@@ -92,13 +93,14 @@ def _check_fields(order: Order, user: AbstractBaseUser | AnonymousUser) -> dict[
 
 
 def _prompts(order: Order, check: Check) -> list[Prompt]:
+    brand, *_ = check.entities()
     return [
         Prompt(
             of_check=check,
             position=position,
             text=text,
             key=Prompt.key_of(text, order.country, order.language),
-            branded=order.names_brand(text),
+            branded=bool(find_mentions(text, [brand])),
         )
         for position, text in enumerate(order.prompts, start=1)
     ]

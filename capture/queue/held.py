@@ -113,11 +113,12 @@ def put_back(ticket: Ticket, error: ProviderError) -> bool:
     """
     with transaction.atomic():
         job = _locked(ticket.job)
-        turn = turns.next_of(job.team_id, ticket.lane) if job else 0
-        back = {"status": Status.PENDING, "attempts": ticket.attempts - 1, "turn": turn}
-        done = _end_by_error(ticket, error, back)
         if job and job.claim_token == ticket.token:
-            ledger.spare(ticket.attempt)
+            ledger.spare(ticket.attempt)  # first: unknown outcomes are counted among those that are spent
+        turn = turns.next_of(job.team_id, ticket.lane) if job else 0
+        # A call from before the job was asked for anew is none of its attempts.
+        back = {"status": Status.PENDING, "attempts": max(0, ticket.attempts - 1), "turn": turn}
+        done = _end_by_error(ticket, error, back)
     return told(ticket, f"put back ({error.reason})", done)
 
 

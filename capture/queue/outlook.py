@@ -12,7 +12,7 @@ from django.db import connection
 # Each minimum is the first entry of a partial index: job_claimable, job_waiting, job_postponed. (For EXISTS the planner
 # may well choose to read the table, which is bad for a lane that has nothing.)
 LOOK = """
-    SELECT name, paused, cooling_until, statement_timestamp(),
+    SELECT name, paused, CASE WHEN cooling_since IS NOT NULL THEN cooling_until END, statement_timestamp(),
         CASE WHEN least_seconds_between_starts > 0
             THEN last_start_at + make_interval(secs => least_seconds_between_starts) END,
         (SELECT min(turn) FROM capture_capturejob WHERE status = 'pending' AND run_after IS NULL AND lane = name),

@@ -12,16 +12,25 @@ from capture.reports.checks import CheckLine, checks_of, lines
 from capture.reports.columns import System, system_of
 from capture.reports.earlier import EarlierBrand, EarlierPrompt, earlier_brands, earlier_prompts, key_of
 from capture.reports.exports import answer_rows, json_pieces, source_rows
+from capture.reports.figure_exports import figure_rows, site_rows, summary_json
+from capture.reports.figures import headings
 from capture.reports.glance import Glance, glance_at
+from capture.reports.history import History, history_of
+from capture.reports.history_exports import history_json, history_rows, seen_site_rows
+from capture.reports.history_scope import AskedSoFar, Scope, asked_so_far
+from capture.reports.history_sources import sites_over_time
 from capture.reports.outlook import Outlook, Wanted, outlook_for
+from capture.reports.preview import Preview, preview_of
 from capture.reports.progress import Progress, Shown, progress_of
 from capture.reports.series import Run, Series, obstacle_to, series_of
 from capture.reports.spend import Spend, spent_on, spent_today
 from capture.reports.status import check_status, check_url, status_of, unserved
+from capture.reports.summary import Summary, summary_of
 from capture.reports.waiting import Wait, WaitKind, digest_of, waits_of
 
 __all__ = [
     "Answer",
+    "AskedSoFar",
     "Board",
     "BrandLine",
     "Cell",
@@ -30,15 +39,19 @@ __all__ = [
     "EarlierPrompt",
     "Glance",
     "Group",
+    "History",
     "Link",
     "Outlook",
+    "Preview",
     "Progress",
     "Row",
     "Run",
+    "Scope",
     "Series",
     "Shown",
     "Spend",
     "State",
+    "Summary",
     "System",
     "Wait",
     "WaitKind",
@@ -47,6 +60,7 @@ __all__ = [
     "answer_rows",
     "answer_url",
     "answers_on",
+    "asked_so_far",
     "board_of",
     "brand_lines",
     "brands_of",
@@ -56,18 +70,29 @@ __all__ = [
     "digest_of",
     "earlier_brands",
     "earlier_prompts",
+    "figure_rows",
     "glance_at",
+    "headings",
+    "history_json",
+    "history_of",
+    "history_rows",
     "json_pieces",
     "key_of",
     "lines",
     "obstacle_to",
     "outlook_for",
+    "preview_of",
     "progress_of",
+    "seen_site_rows",
     "series_of",
+    "site_rows",
+    "sites_over_time",
     "source_rows",
     "spent_on",
     "spent_today",
     "status_of",
+    "summary_json",
+    "summary_of",
     "system_of",
     "unserved",
     "waits_of",

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
+from django.utils.translation import ngettext
+
 from capture import systems
 from capture.models import Check, Outcome, Prompt
 from capture.reports.cells import Cell, State, cell_of
@@ -22,6 +24,23 @@ class Group:
 
     system: System
     cells: tuple[Cell, ...]
+
+    @property
+    def anchor(self) -> str:
+        """The name of these samples within their page."""
+        return f"{self.cells[0].prompt.position}-{self.system.slug}"
+
+    @property
+    def naming(self) -> str:
+        """In how many of several samples the brand is named; empty for one sample, and where it is not known yet."""
+        known = [cell.place for cell in self.cells if cell.place is not None]
+        if len(self.cells) == 1 or not known:
+            return ""
+        named = sum(place > 0 for place in known)
+        return ngettext("%(named)s of %(number)s sample named", "%(named)s of %(number)s samples named", len(known)) % {
+            "named": named,
+            "number": len(known),
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +62,10 @@ class Board:
     @cached_property
     def cells(self) -> tuple[Cell, ...]:
         return tuple(cell for row in self.rows for group in row.groups for cell in group.cells)
+
+    @property
+    def groups(self) -> Iterator[Group]:
+        return (group for row in self.rows for group in row.groups)
 
     @property
     def total(self) -> int:

@@ -6,9 +6,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import Count, F, Max, OuterRef, QuerySet, Subquery
+from django.db.models import Count, F, Max, OuterRef, Q, QuerySet, Subquery
 
-from capture.models import Brand, Check, Team
+from capture.models import Brand, Capture, Check, Team
+from capture.reports.cells import BRAND
 from capture.reports.checks import CheckLine, lines
 
 
@@ -17,12 +18,17 @@ class BrandLine:
     """A brand as a line of a list.
 
     Arguments:
+        number: by which its own pages are found.
         checks: how many there are of it.
+        named, of: in how many answers of its last check it is named, of how many that count; 0 where there are none.
         last: the newest of them; None where there is none any more.
     """
 
+    number: int
     name: str
     checks: int
+    named: int
+    of: int
     last: CheckLine | None
 
 
@@ -40,7 +46,7 @@ def brands_of(team: Team, words: str = "") -> QuerySet[Brand]:
 
 
 def brand_lines(brands: Iterable[int]) -> list[BrandLine]:
-    """Brands by their keys as lines, in the order given. Two queries, whatever their number."""
+    """Brands by their keys as lines, in the order given. Three queries, whatever their number."""
     keys = list(brands)
     newest = Check.objects.filter(brand=OuterRef("pk")).order_by("-created_at", "-pk").values("pk")[:1]
     rows: dict[int, Any] = {
@@ -49,4 +55,19 @@ def brand_lines(brands: Iterable[int]) -> list[BrandLine]:
     }
     found = [rows[key] for key in keys if key in rows]
     last = lines(brand.newest for brand in found if brand.newest)
-    return [BrandLine(brand.name, brand.checks_made, last.get(brand.newest)) for brand in found]
+    named = _named_in(last)
+    return [
+        BrandLine(brand.pk, brand.name, brand.checks_made, *named.get(brand.newest, (0, 0)), last.get(brand.newest))
+        for brand in found
+    ]
+
+
+def _named_in(checks: Iterable[int]) -> dict[int, tuple[int, int]]:
+    """In how many answers of a check its brand is named, of how many; of the real ones where there are any.
+
+    Questions that name the brand themselves do not count.
+    """
+    answers = Capture.objects.originals().filter(of_check__in=list(checks), matcher__gt=0, prompt__branded=False)
+    naming = Count("pk", filter=Q(named__contains=[{"key": BRAND}]))
+    counted = answers.values("of_check", "simulated").annotate(naming=naming, of=Count("pk")).order_by("-simulated")
+    return {row["of_check"]: (row["naming"], row["of"]) for row in counted}

@@ -22,6 +22,8 @@ from capture.reports.glance import STEPS
 from capture.reports.rows import Kept, OpenJob
 from capture.reports.waiting import OF_ALL, Wait, WaitKind
 
+BRAND = "brand"  # its key in `Capture.named`
+
 # What holds a job back beyond its turn.
 HOLDS = OF_ALL | {WaitKind.SILENT, WaitKind.RETRY}
 
@@ -71,6 +73,7 @@ class Cell:
         wait: why it is not finished, where that was looked up.
         since: when its call was started, while it is open.
         seconds: how long ago that was.
+        place: of the brand among those whom its answer names, 0 if it is not named; None where that is not known.
     """
 
     prompt: Prompt
@@ -86,6 +89,7 @@ class Cell:
     wait: Wait | None = None
     since: datetime | None = None
     seconds: int = 0
+    place: int | None = None
 
     @property
     def anchor(self) -> str:
@@ -105,6 +109,13 @@ class Cell:
     def lasts(self) -> str:
         """How long its call has been under way; our script counts on from there."""
         return f"{self.seconds} s" if self.seconds < 60 else f"{self.seconds // 60} min"
+
+    @property
+    def naming(self) -> str:
+        """Whether its answer names the brand, in words; empty where that is not known."""
+        if self.place is None:
+            return ""
+        return _("named, position %(place)s") % {"place": self.place} if self.place else _("not named")
 
     @property
     def is_open(self) -> bool:
@@ -182,4 +193,11 @@ def _of_kept(kept: Kept) -> Mapping[str, Any]:
         "simulated": kept.simulated,
         "reason": kept.reason,
         "version": f"{kept.pk}-{kept.answered_at.timestamp():.0f}",
+        "place": _place_of_brand(kept),
     }
+
+
+def _place_of_brand(kept: Kept) -> int | None:
+    if kept.outcome != Outcome.ANSWERED or not kept.matcher:
+        return None
+    return kept.named_keys.index(BRAND) + 1 if BRAND in kept.named_keys else 0

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from capture.models import Check
 from capture.providers import registry
 from capture.reports import pace
-from capture.reports.board import Board, board_of
+from capture.reports.board import Board, Group, board_of
 from capture.reports.cells import Cell
 from capture.reports.glance import Glance, is_busy
 from capture.reports.waiting import OF_ALL
@@ -71,6 +71,12 @@ class Progress:
             return list(cells)
         return [cell for cell, now, then in zip(cells, codes, shown.codes, strict=True) if now != then]
 
+    def groups_of(self, cells: Iterable[Cell]) -> list[Group]:
+        """The samples that stand together with some cells, where there are several."""
+        anchors = {cell.anchor for cell in cells}
+        several = (group for group in self.board.groups if len(group.cells) > 1)
+        return [group for group in several if any(cell.anchor in anchors for cell in group.cells)]
+
     @property
     def holds(self) -> list[str]:
         """What holds open places up beyond their turn, in sentences; the same thing once."""
@@ -86,7 +92,11 @@ class Progress:
         for system in self.board.systems:
             lane = self.glance.lanes.get(_lane(system.slug))
             if lane and is_busy(lane) and self.loads[lane.name].line:
-                words = _("all %(limit)s places of the account are taken; the next question is asked when one is free")
+                words = ngettext(
+                    "the one place of the account is taken; the next question is asked when it is free",
+                    "all %(limit)s places of the account are taken; the next question is asked when one is free",
+                    lane.limit,
+                )
                 yield system.label, words % {"limit": lane.limit}
 
     @cached_property

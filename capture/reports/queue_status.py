@@ -78,9 +78,12 @@ class QueueStatus:
         for lane in self.lanes.values():
             cooled = self.at - lane.cooling_since if lane.cooling_since else timedelta()
             # Between two coolings it waits for a call to try, which there may be none of.
-            if cooled > LONG_COOLING and not lane.probing:
+            if cooled > LONG_COOLING and (not lane.probing or self._is_wanted(lane)):
                 so_long = span(cooled.total_seconds())
                 yield Trouble("cooling", f"lane {lane.name} has been cooling for {so_long}: {lane.why}")
+
+    def _is_wanted(self, lane: Standing) -> bool:
+        return any(provider.lane == lane.name for provider in registry.PROVIDERS if provider.slug in self.backlog.open)
 
     def as_json(self) -> dict[str, Any]:
         """For programs. Names and meanings stay; README lists them."""

@@ -27,7 +27,8 @@ WHERE job.of_check_id = %s AND job.status IN ('pending', 'claimed', 'running', '
 """
 
 KEPT = """
-SELECT id, prompt_id, provider, sample, outcome, reason, attempts, simulated, answered_at
+SELECT id, prompt_id, provider, sample, outcome, reason, attempts, simulated, answered_at, matcher,
+    ARRAY(SELECT whom ->> 'key' FROM jsonb_array_elements(named) whom)
 FROM capture_capture
 WHERE of_check_id = %s
 """
@@ -58,7 +59,12 @@ class OpenJob(NamedTuple):
 
 
 class Kept(NamedTuple):
-    """What has come of a place, without its text, as in `KEPT`."""
+    """What has come of a place, without its text, as in `KEPT`.
+
+    Arguments:
+        matcher: by whose rules names were looked for in it; 0 where nobody has.
+        named_keys: whom it names, in the order in which it first does.
+    """
 
     pk: int
     prompt_id: int
@@ -69,6 +75,8 @@ class Kept(NamedTuple):
     attempts: int
     simulated: bool
     answered_at: datetime
+    matcher: int
+    named_keys: list[str]
 
 
 PlacedT = TypeVar("PlacedT", OpenJob, Kept, Capture)

@@ -77,7 +77,8 @@ def with_standing(rows: QuerySet[Lane]) -> QuerySet[Any]:
 
 def standing_of(lane: Any) -> Standing:
     """Where a lane of `with_standing` stands."""
-    cooling = lane.cooling_until is not None and lane.cooling_until > lane.now
+    set_ahead = lane.cooling_until is not None and lane.cooling_until > lane.now
+    cooling = lane.cooling_since is not None and set_ahead
     return Standing(
         now=lane.now,
         name=lane.name,

@@ -95,11 +95,14 @@ def check(request: HttpRequest, uuid: UUID) -> HttpResponse:
 
 def _check_page(request: HttpRequest, progress: Progress, shown: Shown) -> HttpResponse:
     context = {"check": progress.check, "board": progress.board, "progress": progress, "nonce": new_nonce()}
-    # While it goes on, the sum changes with each answer, and an open page asks all the time.
+    # While it goes on, the sums change with each answer, and an open page asks all the time.
     if not (_htmx(request) and progress.board.open):
         context["spend"] = reports.spent_on(progress.check)
+        context["summary"] = reports.summary_of(progress.check)
     if _htmx(request):
-        return render(request, "capture/_news.html", {**context, "news": progress.news(shown)})
+        news = progress.news(shown)
+        context |= {"news": news, "groups": progress.groups_of(news)}
+        return render(request, "capture/_news.html", context)
     context["series"] = series = reports.series_of(progress.check)
     context["repeat_form"] = RepeatForm.of(progress.check, series.schedule)
     return render(request, "capture/check.html", context)

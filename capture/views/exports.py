@@ -44,6 +44,30 @@ def answers_json(request: HttpRequest, check: Check) -> StreamingHttpResponse:
     return _file(request, check, "answers.json", JSON, lambda: reports.json_pieces(check))
 
 
+@require_safe
+@never_cache
+@for_check
+def summary_csv(request: HttpRequest, check: Check) -> StreamingHttpResponse:
+    """A row for every figure of every system."""
+    return _file(request, check, "figures.csv", CSV, lambda: csv_lines(reports.figure_rows(check)))
+
+
+@require_safe
+@never_cache
+@for_check
+def sites_csv(request: HttpRequest, check: Check) -> StreamingHttpResponse:
+    """A row for every site that answers cite."""
+    return _file(request, check, "sites.csv", CSV, lambda: csv_lines(reports.site_rows(check)))
+
+
+@require_safe
+@never_cache
+@for_check
+def summary_json(request: HttpRequest, check: Check) -> StreamingHttpResponse:
+    """Figures and sites."""
+    return _file(request, check, "figures.json", JSON, lambda: iter([reports.summary_json(check)]))
+
+
 def _file(
     request: HttpRequest, check: Check, what: str, kind: str, pieces: Callable[[], Iterator[str]]
 ) -> StreamingHttpResponse:

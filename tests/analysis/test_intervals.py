@@ -7,7 +7,17 @@ from random import Random
 
 import pytest
 
-from capture.analysis.intervals import Cell, CellSummary, Count, difference, interval, interval_of_cells, wilson
+from capture.analysis.intervals import (
+    Cell,
+    CellSummary,
+    Count,
+    Spread,
+    difference,
+    interval,
+    interval_of_cells,
+    interval_of_spread,
+    wilson,
+)
 
 MONDAY = date(2026, 3, 2)
 
@@ -161,3 +171,15 @@ def by_all_answers(hits):
 def test_the_interval_holds_the_truth_as_often_as_it_says_where_a_plain_one_does_not():
     assert 0.90 <= coverage(by_effective_n) <= 0.98
     assert 0.72 <= coverage(by_all_answers) <= 0.88
+
+
+def test_a_spread_that_a_database_adds_up_has_the_interval_of_its_cells():
+    cells = [CellSummary(3, 0.5, 0.25, 6), CellSummary(4, 0.75, 0.25, 8), CellSummary(1, 1.0, None, 2)]
+    spread = Spread(cells=3, means=2.25, varying=2, variances=0.5, of_means=0.25 / 3 + 0.25 / 4, days=8, answers=16)
+
+    assert interval_of_spread(spread, single_check=False) == interval_of_cells(cells, single_check=False)
+    assert interval_of_spread(spread, single_check=True) == interval_of_cells(cells, single_check=True)
+
+
+def test_a_spread_of_nothing_has_no_interval():
+    assert interval_of_spread(Spread(0, 0.0, 0, 0.0, 0.0, 0, 0), single_check=False) is None

@@ -8,15 +8,17 @@ from datetime import timedelta
 
 from django.contrib.auth.models import User
 from django.contrib.auth.tokens import default_token_generator
+from django.utils import timezone
 from django.utils.encoding import force_bytes
 from django.utils.http import urlsafe_base64_encode
 
 from capture import queue, schedules
 from capture.calls import Ticket
-from capture.models import Check, Schedule
+from capture.models import Brand, Check, HistoryMark, Schedule
 from capture.providers.replies import Kind, Refused
 from capture.reports import check_url
-from tests.factories import ACCOUNT, PATIENCE, WORKER, answer, claim, complete_one, error, make_check
+from tests.factories import ACCOUNT, PATIENCE, WORKER, answer, claim, complete_one, error, finish, make_check
+from tests.histories import Kept
 
 LONG_TEXT = (
     "For a small office, **Northwind** is liked for its quiet grinder and its price.\n\n"
@@ -44,6 +46,13 @@ class Scene:
 
     def path(self, name: str) -> str:
         return check_url(self.checks[name])
+
+    def path_of_history(self, rest: str = "") -> str:
+        """Of a brand with answers of three months, in which names and a model have changed."""
+        return f"/brands/{_with_history(self.user).pk}/{rest}"
+
+    def path_of_names(self, name: str) -> str:
+        return f"/brands/{self.checks[name].brand_id}/names/"
 
     def path_of_link(self) -> str:
         """The link of a mail to set a password."""
@@ -87,10 +96,18 @@ PAGES = (
     SomePage("check-repeated", lambda scene: scene.path("repeated")),
     SomePage("check-paused", lambda scene: scene.path("paused")),
     SomePage("answer", lambda scene: f"{scene.path('mixed')}answers/1/chatgpt/1/"),
+    SomePage("answer-naming-both", lambda scene: f"{scene.path('done')}answers/1/chatgpt/1/"),
     SomePage("answer-failed", lambda scene: f"{scene.path('mixed')}answers/1/perplexity/1/"),
     SomePage("answer-to-come", lambda scene: f"{scene.path('mixed')}answers/3/chatgpt/1/"),
     SomePage("delete-check", lambda scene: f"{scene.path('done')}delete/"),
     SomePage("brands", at("/brands/")),
+    SomePage("brand", lambda scene: scene.path_of_history()),
+    SomePage("brand-wrong-days", lambda scene: scene.path_of_history("?since=2020-01-02&until=2020-01-01")),
+    SomePage("brand-unmeasured", lambda scene: f"/brands/{scene.checks['mixed'].brand_id}/?answers=real"),
+    SomePage("brand-sources", lambda scene: scene.path_of_history("sources/")),
+    SomePage("definitions", at("/figures/#visibility")),
+    SomePage("brand-names", lambda scene: scene.path_of_names("mixed")),
+    SomePage("brand-names-tried", lambda scene: scene.path_of_names("done"), press="Try these names on stored answers"),
     SomePage("no-brands", at("/brands/"), empty=True),
     SomePage("nothing-found", at("/?search=nowhere")),
     SomePage("login", at("/login/"), stranger=True),
@@ -140,12 +157,31 @@ def _mixed(user: User) -> Check:
     check = make_check(user, brand="Contoso Coffee & Sons", prompts=prompts, providers=("chatgpt", "perplexity"))
     answered, refused, _ = (_start(ticket) for ticket in claim("openai"))
     failed, waiting = (_start(ticket) for ticket in claim("perplexity", seats=2))
-    queue.complete(answered, answer(LONG_TEXT))
+    finish(answered, answer(LONG_TEXT))
     queue.complete(refused, Refused(text="I would rather not."))
     queue.fail(failed, error("refused_key", kind=Kind.FATAL))
     queue.wait(waiting, "a remote id", 600)
     queue.cancel(check.jobs.filter(provider="perplexity"))
     return check
+
+
+def _with_history(user: User) -> Brand:
+    kept = Kept.make(user, name="Fabrikam", domains=["fabrikam.example"])
+    today = timezone.localdate()
+    for day in range(84):
+        for provider, often in (("chatgpt", 3), ("perplexity", 2)):
+            if provider == "perplexity" and 28 <= day < 42:
+                continue  # it could not be asked
+            for question in ("Which is best?", "Which is cheapest?"):
+                whom = ["brand", "rival"] if (day + len(question)) % (often + day // 28) else ["rival"]
+                hosts = ["www.fabrikam.example", "reviews.example"] if day % 2 else ["contoso.example"]
+                model = "gpt-new" if day < 20 else "gpt-old"
+                moment = today - timedelta(days=day + 1)
+                kept.answer(moment, whom, question=question, provider=provider, hosts=hosts, model=model)
+    kept.answer(today - timedelta(days=3), outcome="failed", text="", provider="gemini")
+    at = timezone.now() - timedelta(days=50)
+    HistoryMark.objects.create(brand=kept.brand, kind=HistoryMark.Kind.NAMES, at=at, before={}, after={})
+    return kept.brand
 
 
 def _start(ticket: Ticket) -> Ticket:

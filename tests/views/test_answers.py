@@ -8,7 +8,7 @@ from html import unescape
 import pytest
 
 from capture import queue
-from capture.models import Attempt, Capture, CaptureJob
+from capture.models import Attempt, Brand, Capture, CaptureJob
 from capture.providers.replies import Refused, Source
 from tests.factories import answer, complete_one, error, make_check, make_job, start_one, unknown_error
 from tests.formatting.conftest import Page
@@ -42,7 +42,7 @@ class TestAnswer:
 
         html = page(place_of(job.of_check))
 
-        assert "<strong>Northwind</strong> is liked.<sup" in html
+        assert '<strong><mark class="own">Northwind</mark></strong> is liked.<sup' in html
         assert 'href="#source-1-chatgpt-1-1" title="a.example – Title A"' in html
         assert '<li value="1" id="source-1-chatgpt-1-1">' in html
         assert "([a.example]" not in html
@@ -188,6 +188,40 @@ class TestAddress:
 
         with django_assert_num_queries(9):  # session, user, team, check; three of the board; the answer, its sources
             browser.get(place_of(job.of_check))
+
+
+class TestWhomItNames:
+    def test_they_are_told_in_the_order_in_which_they_are_named_and_marked_in_the_text(self, page, ada):
+        job = make_job(user=ada)
+        complete_one(job, "Contoso, **Northwind**; Contoso")
+
+        html = page(place_of(job.of_check))
+
+        told = words_of(html)
+        assert "Named, in this order 1. Contoso competitor, 2 times 2. Northwind brand, once" in told
+        assert html.count('<mark class="rival">Contoso</mark>') == 2
+        assert "is not named" not in told
+
+    def test_it_says_that_the_brand_is_not_named(self, page, ada):
+        job = make_job(user=ada)
+        complete_one(job, "Contoso leads.")
+
+        assert "Northwind is not named." in words_of(page(place_of(job.of_check)))
+
+    def test_nothing_is_said_of_an_answer_that_is_not_read_yet(self, page, ada):
+        job = make_job(user=ada)
+        queue.complete(start_one(job), answer("Contoso leads."))
+
+        assert "not named" not in page(place_of(job.of_check))
+
+    def test_names_stay_as_they_were_when_it_was_asked(self, page, ada):
+        job = make_job(user=ada)
+        complete_one(job, "Northwind leads.")
+        Brand.objects.update(name="Else", aliases=["leads"])
+
+        html = page(place_of(job.of_check))
+
+        assert '<mark class="own">Northwind</mark> leads.' in html
 
 
 class TestWithinThePageOfItsCheck:

@@ -11,9 +11,22 @@ from urllib.parse import quote
 import pytest
 
 from capture import queue
-from capture.providers.replies import Source
+from capture.providers.replies import Kind, Source
 from capture.reports.answers import AT_ONCE
-from tests.factories import complete_one, make_check, make_job, start_one, unknown_error
+from tests.factories import (
+    ACCOUNT,
+    PATIENCE,
+    WORKER,
+    answer,
+    claim,
+    complete_one,
+    error,
+    finish,
+    make_check,
+    make_job,
+    start_one,
+    unknown_error,
+)
 from tests.views.conftest import mixed_check, path_of
 
 SOURCES = (
@@ -167,12 +180,77 @@ class TestJson:
         assert (answer["state"], answer["answered_at"], answer["sources"]) == ("waiting", None, [])
 
 
+class TestFigures:
+    @pytest.fixture
+    def check(self, ada):
+        check = make_check(ada, providers=("chatgpt", "perplexity"), prompts=("One?", "Two?", "Is Northwind good?"))
+        for ticket in claim("openai"):
+            assert queue.start(ticket, WORKER, ACCOUNT, PATIENCE)
+            finish(ticket, answer("Northwind, then Contoso." if ticket.question.text == "One?" else "Contoso."))
+        for ticket in claim("perplexity"):
+            assert queue.start(ticket, WORKER, ACCOUNT, PATIENCE)
+            queue.fail(ticket, error("invalid_api_key", kind=Kind.FATAL))
+        return check
+
+    def test_a_row_for_each_figure_of_each_system_and_of_all(self, browser, check):
+        rows = rows_of(browser, check, "figures.csv")
+
+        assert len(rows) == 2 * 3 * 4  # questions that name the brand and others; two systems and all; figures
+        assert rows[0] == {
+            "brand": "Northwind",
+            "simulated": "yes",
+            "branded_questions": "no",
+            "system": "ChatGPT",
+            "figure": "visibility",
+            "hits": "1",
+            "of": "2",
+            "answers": "2",
+            "percent": "50.0",
+            "low_percent": "9.5",
+            "high_percent": "90.5",
+            "single_check": "yes",
+            "left_out": "",
+            "check": str(check.uuid),
+        }
+        failed = next(row for row in rows if row["system"] == "Perplexity")
+        assert (failed["answers"], failed["percent"], failed["left_out"]) == ("0", "", "2 failed")
+
+    def test_a_row_for_each_site(self, browser, check):
+        (row,) = rows_of(browser, check, "sites.csv")
+
+        assert (row["domain"], row["kind"], row["systems"], row["hits"], row["of"]) == (
+            "reviews.example",
+            "other",
+            "ChatGPT",
+            "3",
+            "3",
+        )
+
+    def test_json_has_both(self, browser, check):
+        (part,) = json.loads(text_of(browser, check, "figures.json"))["parts"]
+
+        assert part["simulated"] is True
+        assert len(part["figures"]) == 2 * 3 * 4
+        assert part["figures"][0]["percent"] == 50.0
+        assert [site["domain"] for site in part["sites"]] == ["reviews.example"]
+
+    def test_a_check_without_answers_is_a_heading(self, browser, ada):
+        check = make_check(ada)
+
+        assert text_of(browser, check, "figures.csv").count("\r\n") == 1
+        assert text_of(browser, check, "sites.csv").count("\r\n") == 1
+        assert json.loads(text_of(browser, check, "figures.json"))["parts"] == []
+
+
 class TestFile:
     @pytest.mark.parametrize(
         ("name", "kind"),
         [
             ("answers.csv", "text/csv; charset=utf-8"),
             ("sources.csv", "text/csv; charset=utf-8"),
+            ("figures.csv", "text/csv; charset=utf-8"),
+            ("sites.csv", "text/csv; charset=utf-8"),
+            ("figures.json", "application/json"),
             ("answers.json", "application/json"),
         ],
     )

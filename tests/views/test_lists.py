@@ -8,9 +8,20 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
-from capture import reports
+from capture import queue, reports
 from capture.models import Brand, Check, Prompt, Team
-from tests.factories import complete_one, make_check, make_job, make_user
+from tests.factories import (
+    ACCOUNT,
+    PATIENCE,
+    WORKER,
+    answer,
+    claim,
+    complete_one,
+    finish,
+    make_check,
+    make_job,
+    make_user,
+)
 from tests.views.conftest import path_of
 
 
@@ -135,6 +146,17 @@ class TestMyBrands:
 
         assert "1 of 1 answered" in words_of(browser.get("/brands/"))
 
+    def test_in_how_many_answers_of_its_last_check_it_is_named(self, browser, ada):
+        check = make_check(ada, prompts=("Which is best?", "Which is cheapest?", "Is Northwind good?"))
+        for ticket in claim():
+            queue.start(ticket, WORKER, ACCOUNT, PATIENCE)
+            finish(ticket, answer("Buy a Northwind." if ticket.question.text == "Which is best?" else "Buy none."))
+
+        response = browser.get("/brands/")
+
+        assert "Named in 1 of 2 answers" in words_of(response)
+        assert f'href="/brands/{check.brand_id}/"' in words_of(response)
+
     def test_one_whose_checks_are_deleted_stays(self, browser, ada):
         make_check(ada)
         Check.objects.all().delete()
@@ -166,7 +188,8 @@ class TestMyBrands:
         for place in range(number):
             make_check(ada, brand=f"Brand {place}")
 
-        with django_assert_num_queries(6):  # session, user, team; which, what of them, and of their newest checks
+        # Session, user, team; which, what of them, and of their newest checks, and whom these name.
+        with django_assert_num_queries(7):
             browser.get("/brands/")
 
 

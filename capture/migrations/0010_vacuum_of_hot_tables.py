@@ -24,7 +24,7 @@ def _set(table, settings):
 
 
 class Migration(migrations.Migration):
-    dependencies = [("capture", "0008_schedule_due_unless_off")]
+    dependencies = [("capture", "0009_schedule_due_unless_off")]
 
     operations = [
         migrations.RunSQL(_set(table, settings), f"ALTER TABLE {table} RESET ({', '.join(settings)})")

@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('capture', '0007_timeouts_of_the_role'),
+        ('capture', '0008_last_cooling'),
     ]
 
     operations = [

@@ -1,0 +1,181 @@
+"""`python -m benchmarks.history`: server time and queries of a brand's history, by Django's client on PostgreSQL.
+
+A brand has a check a day for 364 days, of 55 questions to five AI systems: 100,100 answers with 400,400 sources, in
+which it and three competitors are named 220,000 times. Another team's brand has a fifth of that.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import statistics
+import time
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+from benchmarks.database import analyze, database
+
+DAYS, PROMPTS, RIVALS = 364, 55, 3
+SYSTEMS = ("chatgpt", "perplexity", "copilot", "gemini", "google_ai")
+LIMIT = 500  # milliseconds
+
+PAGES = {
+    "a quarter, as it opens": "",
+    "a year": "?since={year}",
+    "a year, one system": "?since={year}&systems=gemini",
+    "a year, a country": "?since={year}&country=DE",
+    "sources of a quarter": "sources/",
+    "sources of a year": "sources/?since={year}",
+}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--times", type=int, default=20, help="how often each is measured (20)")
+    times = parser.parse_args().times
+    with database():
+        found = measured(times)
+    print(f"{'':<24} {'median':>9} {'95 %':>9} {'at work':>9} {'queries':>8}")
+    for name, (durations, worked, queries) in found.items():
+        worst = statistics.quantiles(durations, n=20)[-1]
+        told = f"{ms(statistics.median(durations))} {ms(worst)} {ms(statistics.median(worked))}"
+        print(f"{name:<24} {told} {queries:8}")
+    return 0 if all(1000 * statistics.median(durations) < LIMIT for durations, _, _ in found.values()) else 1
+
+
+def ms(seconds: float) -> str:
+    return f"{1000 * seconds:6.0f} ms"
+
+
+def measured(times: int) -> dict[str, tuple[list[float], list[float], int]]:
+    """Seconds of each page, by the clock and of work of both processes, and its number of queries."""
+    from django.db import connection
+    from django.test import Client
+    from django.test.utils import CaptureQueriesContext
+    from django.utils import timezone
+
+    from tests.factories import make_user
+
+    user = make_user("ada")
+    brand = fill(user, DAYS)
+    fill(make_user("bob"), DAYS // 5)
+    analyze()
+    client = Client()
+    client.force_login(user)
+    found = {}
+    year = (timezone.localdate() - timedelta(days=DAYS - 1)).isoformat()
+    for name, query in PAGES.items():
+        path = f"/brands/{brand}/{query.format(year=year)}"
+        with CaptureQueriesContext(connection) as queries:
+            seconds_of(client, path)  # templates are read once
+        number = len(queries)
+        both = [seconds_of(client, path) for _ in range(times)]
+        found[name] = ([clock for clock, _ in both], [work for _, work in both], number)
+    return found
+
+
+def seconds_of(client: Any, path: str) -> tuple[float, float]:
+    """By the clock, and of work, which other programs on the machine make hardly longer."""
+    worked, began = work(), time.perf_counter()
+    response = client.get(path)
+    took, worked = time.perf_counter() - began, work() - worked
+    if response.status_code != 200:
+        raise RuntimeError(f"{path}: {response.status_code}")
+    return took, worked
+
+
+def work() -> float:
+    """Seconds of a processor that this process and the server's for its connection have had."""
+    from django.db import connection
+
+    backend = connection.connection.info.backend_pid if connection.connection else 0
+    fields = Path(f"/proc/{backend}/stat").read_text().rpartition(")")[2].split() if backend else ["0"] * 13
+    return time.process_time() + (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def fill(user: Any, days: int) -> int:
+    """Write the checks of a brand of a user's team, the jobs of which are cleaned up; gives the brand."""
+    from django.db import connection
+
+    from capture.analysis.mentions import MATCHER_VERSION
+    from capture.models import Brand, Competitor, Team
+
+    team = Team.objects.of(user)
+    brand = Brand.objects.create(
+        team=team, name="Northwind", domains=["site3.example"], read_edition=1, read_matcher=MATCHER_VERSION
+    )
+    rivals = Competitor.objects.bulk_create(Competitor(brand=brand, name=f"Rival {each}") for each in range(RIVALS))
+    wanted: dict[str, Any] = {
+        "team": team.pk,
+        "brand": brand.pk,
+        "days": days,
+        "prompts": PROMPTS,
+        "systems": list(SYSTEMS),
+        "rivals": [rival.pk for rival in rivals],
+        "matcher": MATCHER_VERSION,
+    }
+    with connection.cursor() as cursor:
+        for statement in FILL:
+            cursor.execute(statement, wanted)
+    return brand.pk
+
+
+# Every tenth question names the brand; every third check is of Germany. Who is named is told by a hash, so that it is
+# the same each time.
+FILL = (
+    """
+    INSERT INTO capture_check
+        (uuid, team_id, brand_id, names, providers, samples, country, language, submit_token, created_at)
+    SELECT gen_random_uuid(), %(team)s, %(brand)s, '{"brand": {"name": "Northwind"}, "competitors": []}',
+        %(systems)s::varchar[], 1, CASE WHEN day %% 3 = 0 THEN 'DE' ELSE '' END, '', 'day ' || day,
+        now() - day * interval '1 day'
+    FROM generate_series(0, %(days)s - 1) day
+    """,
+    """
+    INSERT INTO capture_prompt (of_check_id, position, text, key, branded)
+    SELECT id, position, 'Which espresso machine is best for office number ' || position || '?',
+        encode(sha256((position || country)::bytea), 'hex'), position %% 10 = 0
+    FROM capture_check, generate_series(1, %(prompts)s) position
+    WHERE brand_id = %(brand)s
+    """,
+    """
+    INSERT INTO capture_capture
+        (team_id, of_check_id, prompt_id, provider, sample, remote_id, outcome, reason, detail, text, model, surface,
+        attempts, unknowns, cost, simulated, cached, answered_at, named, matcher, edition)
+    SELECT %(team)s, asked.id, prompt.id, provider, 1, '', CASE WHEN hash %% 50 = 0 THEN 'failed' ELSE 'answered' END,
+        '', '', repeat('Northwind is liked by many. ', 50), 'model ' || asked.id %% 364 / 182,
+        provider || ', asked through an API', 1, 0, 0, false, false, asked.created_at, '[]', %(matcher)s, 1
+    FROM capture_check asked
+        JOIN capture_prompt prompt ON prompt.of_check_id = asked.id
+        CROSS JOIN unnest(asked.providers) provider
+        CROSS JOIN LATERAL (SELECT abs(hashtext(prompt.id || provider)) AS hash) dice
+    WHERE asked.brand_id = %(brand)s
+    """,
+    """
+    INSERT INTO capture_source (capture_id, position, url, raw_url, domain, title, cited, spans)
+    SELECT capture.id, position, 'https://example.org/a-page-of-usual-length/' || position, '',
+        CASE WHEN hash %% 2 = 0 THEN '' ELSE 'blog.' END || 'site' || hash %% 800 || '.example', 'A title', true, '[]'
+    FROM capture_check asked
+        JOIN capture_capture capture ON capture.of_check_id = asked.id
+        CROSS JOIN generate_series(1, 4) position
+        CROSS JOIN LATERAL (SELECT abs(hashtext(capture.id || ' ' || position)) AS hash) dice
+    WHERE asked.brand_id = %(brand)s
+    """,
+    """
+    INSERT INTO capture_mention
+        (capture_id, brand_id, competitor_id, rank, hits, start, "end", words, flags, matcher)
+    SELECT capture.id, CASE WHEN rival = 0 THEN %(brand)s END,
+        CASE WHEN rival > 0 THEN (%(rivals)s::bigint[])[rival] END,
+        1 + rival, 1, 0, 9, 'Northwind', '{}', %(matcher)s
+    FROM capture_check asked
+        JOIN capture_capture capture ON capture.of_check_id = asked.id
+        CROSS JOIN generate_series(0, cardinality(%(rivals)s::bigint[])) rival
+    WHERE asked.brand_id = %(brand)s AND capture.outcome = 'answered'
+        AND abs(hashtext(capture.id || '/' || rival)) %% 100 < 55
+    """,
+)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,87 @@
+"""A brand's history as records, for files that people take elsewhere."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from capture.analysis.mentions import Entity
+from capture.reports.figure_exports import MEASURE, Record, cells, measure
+from capture.reports.history import DRAWN, History
+from capture.reports.history_counts import COUNTED
+from capture.reports.history_scope import Scope
+from capture.reports.history_sources import SeenSite, sites_over_time
+
+ABOUT = ("brand", "simulated", "branded_questions", "country")
+FIGURE = (*ABOUT, "from", "to", "provider", "figure", *MEASURE, "change")
+SITE = (*ABOUT, "from", "to", "domain", "kind", "answers", "of", "first_seen", "last_seen", "days", "systems")
+
+
+def history_rows(history: History) -> Iterator[list[Any]]:
+    """A table of figures: its heading, then the whole period and each stretch of it, system by system."""
+    yield list(FIGURE)
+    for record in _figures(history):
+        yield cells(_about(history.scope) | record, FIGURE)
+
+
+def seen_site_rows(scope: Scope, entities: tuple[Entity, ...]) -> Iterator[list[Any]]:
+    """A table of sites: its heading, then a row for each."""
+    yield list(SITE)
+    for site in sites_over_time(scope, entities):
+        yield cells(_about(scope) | _period(scope) | _site(site), SITE)
+
+
+def history_json(history: History, entities: tuple[Entity, ...]) -> str:
+    """All of it as one JSON object."""
+    marks = [{"day": mark.day.isoformat(), "what": mark.words} for mark in history.marks]
+    sites = [_site(site) for site in sites_over_time(history.scope, entities)]
+    record = _about(history.scope) | _period(history.scope)
+    return json.dumps(record | {"figures": list(_figures(history)), "marks": marks, "sites": sites}, ensure_ascii=False)
+
+
+def _figures(history: History) -> Iterator[Record]:
+    """Of the whole period, then of each stretch; without a provider they are of all of them."""
+    figures, starts = history.figures, history.scope.stretches
+    for slug in (None, *history.systems):
+        for metric in COUNTED:
+            change = figures.change(metric, slug).verdict.value
+            yield (
+                _period(history.scope)
+                | {"provider": slug, "figure": metric}
+                | measure(figures.of(metric, slug))
+                | {"change": change}
+            )
+    ends = [*starts[1:], None]
+    for stretch, (first, following) in enumerate(zip(starts, ends, strict=True)):
+        last = history.scope.last_day_before(following)
+        for slug in (None, *history.systems):
+            for metric in DRAWN:
+                about = {"from": max(first, history.scope.since).isoformat(), "to": last.isoformat()}
+                yield about | {"provider": slug, "figure": metric} | measure(figures.at(stretch, metric, slug))
+
+
+def _about(scope: Scope) -> Record:
+    return {
+        "brand": scope.brand.name,
+        "simulated": scope.simulated,
+        "branded_questions": scope.branded,
+        "country": scope.country,
+    }
+
+
+def _period(scope: Scope) -> Record:
+    return {"from": scope.since.isoformat(), "to": scope.until.isoformat()}
+
+
+def _site(site: SeenSite) -> Record:
+    return {
+        "domain": site.domain,
+        "kind": site.kind.value,
+        "answers": site.answers,
+        "of": site.of,
+        "first_seen": site.first.isoformat(),
+        "last_seen": site.last.isoformat(),
+        "days": site.days,
+        "systems": ", ".join(site.systems),
+    }
