@@ -11,6 +11,8 @@ from capture.models.checks import Check, Prompt
 from capture.models.fields import CleanCharField, CleanTextField
 from capture.models.teams import Team
 
+UNREAD = 0  # in place of an edition
+
 
 class Outcome(models.TextChoices):
     """What came of a job. Only an answer counts in any figure; the others say why there is none."""
@@ -39,6 +41,10 @@ class CaptureQuerySet(models.QuerySet["Capture"]):
         """
         read = Q(edition=brand.edition) & (Q(matcher=0) | Q(matcher__gte=MATCHER_VERSION))
         return self.answered().filter(~read, of_check__brand=brand)
+
+    def new_unread(self) -> CaptureQuerySet:
+        """Answers that have come without being read, or by names that had changed meanwhile; few, by an index."""
+        return self.answered().filter(edition=UNREAD)
 
     def without_answer(self) -> CaptureQuerySet:
         return self.exclude(outcome=Outcome.ANSWERED)
@@ -88,7 +94,12 @@ class Capture(models.Model):
                 condition=~Q(outcome=Outcome.ANSWERED) | ~Q(text=""),
             ),
         )
-        indexes = (models.Index(fields=["remote_id"], name="capture_remote_id", condition=~Q(remote_id="")),)
+        indexes = (
+            models.Index(fields=["remote_id"], name="capture_remote_id", condition=~Q(remote_id="")),
+            models.Index(
+                fields=["of_check"], name="capture_unread", condition=Q(outcome=Outcome.ANSWERED, edition=UNREAD)
+            ),
+        )
 
     def __str__(self) -> str:
         return f"capture {self.pk}: {self.outcome}"
