@@ -152,6 +152,12 @@ class TestAnAnswerThatIsNotRead:
         assert named() == [("competitor:0", "Contoso", 2), ("brand", "Northwind", 2)]
         assert len(mentioned()) == 2
 
+    def test_it_is_found_by_an_index(self):
+        with connection.cursor() as cursor:
+            cursor.execute("SET LOCAL enable_seqscan = off")
+
+        assert "capture_unread" in Capture.objects.new_unread().explain()
+
     @pytest.mark.usefixtures("long_ago")
     def test_a_brand_whose_answers_were_all_read_is_looked_through_again(self):
         complete_one(make_job(), TEXT)
