@@ -248,10 +248,11 @@ def keep_reply(job: CaptureJob, attempt: UUID, reply: FinalReply, reading: Readi
         model=reply.model,
         cached=copied,
         copy_of=original,
-        read=readings.columns(reading),
+        read=readings.columns_of_new(reading, job.of_check.brand_id),
     )
     if isinstance(reply, Answered) and capture.attempt == attempt:
-        readings.keep_mentions(capture, job.of_check.brand_id, reading)
+        if reading is not None:
+            readings.keep_mentions(capture, reading)
         SourceRow.objects.bulk_create(
             _source_row(capture, position, source)
             for position, source in enumerate(reply.sources[:MOST_SOURCES], start=1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import math
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import timedelta
 from typing import Any
 
@@ -15,12 +15,13 @@ from django.db.models import Q, QuerySet
 from capture.analysis.mentions import MATCHER_VERSION, Entity
 from capture.analysis.reading import Named, Reading, Watch, read
 from capture.models import Brand, Capture, HistoryMark, Mention
+from capture.models.captures import UNREAD
 from capture.models.clock import StatementTimestamp
 from capture.models.fields import storable
 
 log = logging.getLogger(__name__)
 
-BATCH = 25  # answers that are read in one transaction, most often in less than a tenth of a second
+BATCH = 10  # answers that are read in one transaction, most often in less than a tenth of a second
 # A transaction that began before names changed keeps its answer by the old ones within this time, or never.
 OVERLAP = timedelta(seconds=60)
 
@@ -28,7 +29,7 @@ OVERLAP = timedelta(seconds=60)
 def columns(reading: Reading | None) -> dict[str, Any]:
     """What a capture itself says of whom it names."""
     if reading is None:
-        return {"named": [], "matcher": 0, "edition": 0}
+        return {"named": [], "matcher": 0, "edition": UNREAD}
     return {
         "named": [_as_stored(named) for named in reading.asked],
         "matcher": reading.matcher,
@@ -47,16 +48,19 @@ def _as_stored(named: Named) -> dict[str, Any]:
     }
 
 
-def keep_mentions(capture: Capture, brand: int, reading: Reading | None) -> None:
-    """Keep whom a new answer names by the names of today.
+def columns_of_new(reading: Reading | None, brand: int) -> dict[str, Any]:
+    """The same of an answer that has just come; names may have changed while it was on its way: then it is unread.
 
-    Names may have changed while the answer was on its way, or it is not read: then its brand's answers are looked
-    through once more.
+    The brand's row is not locked for that, since many answers come at once.
     """
-    outdated = Q() if reading is None else ~Q(edition=reading.edition) | Q(read_matcher__gt=reading.matcher)
-    Brand.objects.filter(outdated, pk=brand).update(read_edition=0)
-    if reading is not None:
-        Mention.objects.bulk_create(_mentions(capture, reading))
+    found = columns(reading)
+    same = Brand.objects.filter(pk=brand, edition=found["edition"], read_matcher__lte=found["matcher"])
+    return found if reading is None or same.exists() else found | {"edition": UNREAD}
+
+
+def keep_mentions(capture: Capture, reading: Reading) -> None:
+    """Keep whom a new answer names by the names of today."""
+    Mention.objects.bulk_create(_mentions(capture, reading))
 
 
 def _mentions(capture: Capture, reading: Reading) -> Iterator[Mention]:
@@ -78,17 +82,22 @@ def _mentions(capture: Capture, reading: Reading) -> Iterator[Mention]:
 
 def unread_brands() -> QuerySet[Brand]:
     """Brands of which answers may have to be read again, in any order, so that no one waits for the largest."""
-    return Brand.objects.unread().prefetch_related("competitors").order_by("?")
+    late = Brand.objects.filter(pk__in=Capture.objects.new_unread().values("of_check__brand"))
+    return (Brand.objects.unread() | late).prefetch_related("competitors").order_by("?")
 
 
-def read_on(seconds: float) -> int:
-    """Read stored answers again where names or rules have changed, for about so long; says how many."""
+def read_on(seconds: float, is_wanted: Callable[[], bool] = lambda: False) -> int:
+    """Read stored answers again where names or rules have changed, for about so long; says how many.
+
+    Arguments:
+        is_wanted: asked after each batch, whether there is something else to do now.
+    """
     until = time.monotonic() + seconds
     count = 0
     for brand in unread_brands():
         while batch := read_again(brand, until):
             count += batch
-            if time.monotonic() >= until:
+            if time.monotonic() >= until or is_wanted():
                 return count
         settle(brand)
     return count
@@ -148,7 +157,6 @@ def settle(brand: Brand) -> bool:
     A change of the rules leaves a mark in its history.
     """
     with transaction.atomic():
-        # An answer on its way that is read by older names takes this lock, too, so that none is overlooked.
         same = Brand.objects.filter(_undisturbed(), pk=brand.pk, edition=brand.edition)
         locked = same.select_for_update(no_key=True).first()
         if locked is None or Capture.objects.unread(locked).exists():
@@ -156,7 +164,8 @@ def settle(brand: Brand) -> bool:
         if 0 < locked.read_matcher < MATCHER_VERSION:
             kind = HistoryMark.Kind.MATCHER
             HistoryMark.objects.create(brand=locked, kind=kind, before=locked.read_matcher, after=MATCHER_VERSION)
-        same.update(read_edition=brand.edition, read_matcher=MATCHER_VERSION)
+        latest = max(locked.read_matcher, MATCHER_VERSION)
+        same.update(read_edition=brand.edition, read_matcher=latest)
     return True
 
 

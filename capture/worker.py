@@ -39,7 +39,7 @@ about_to_serve = Signal()
 
 LAST_MOMENT = 2.0  # seconds for the hand-back after a second signal
 MOST_RESOLVING = 200  # redirects waiting to be looked up; more are left as they are
-READING = 0.2  # seconds at each beat for reading stored answers again
+READING = 2.0  # most seconds at each beat for reading stored answers again, while nothing else is to be done
 DATABASE_PATIENCE = 15.0  # seconds for all that one turn has to say to the database
 # Another claimer is at a lane; it is there for milliseconds, unless it is frozen.
 CROWDED_PAUSE = 0.005  # seconds, doubled each time
@@ -219,7 +219,7 @@ class Worker:
         if self.stopping:
             return
         try:
-            readings.read_on(READING)
+            readings.read_on(READING, lambda: not self.seats.mailbox.empty())
         except Exception as exception:
             if isinstance(exception, DatabaseTrouble) and not isinstance(exception, DataError | IntegrityError):
                 raise

@@ -16,7 +16,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from capture import budgets, heartbeat, lanes, queue
-from capture.models import Attempt, Brand, Capture, CaptureJob, Charge, Check, Lane, Status, Team
+from capture.models import Attempt, Brand, Capture, CaptureJob, Charge, Check, HistoryMark, Lane, Status, Team
 from capture.models.clock import database_now, database_today
 from capture.providers import registry
 from tests.factories import (
@@ -131,6 +131,7 @@ class TestPages:
         assert response.status_code == 302
         brand.refresh_from_db()
         assert brand.aliases == ["NW", "North Wind"]
+        assert HistoryMark.objects.get().after["brand"]["aliases"] == ["NW", "North Wind"]
 
     def test_a_team_with_checks_is_not_deleted_by_a_click(self, admin_client):
         team = Team.objects.get()

@@ -126,13 +126,13 @@ class TestWhenAnAnswerComes:
 
         assert named() == [("brand", "Northwind", 1), ("competitor:0", "Contoso", 1)]
 
-    def test_it_takes_one_statement_more_than_an_answer_that_is_not_read(self):
+    def test_it_takes_two_statements_more_than_an_answer_that_is_not_read(self):
         unread, read = (start_one(make_job()) for _ in range(2))
         without = _queries(lambda: queue.complete(unread, answer(TEXT)))
 
         with_reading = _queries(lambda: finish(read, answer(TEXT)))
 
-        assert with_reading - without == 1  # the mentions; both say whether the brand has to be looked through again
+        assert with_reading - without == 2  # whether the names are those of today, and the mentions
 
 
 def _queries(do) -> int:
@@ -151,6 +151,12 @@ class TestAnAnswerThatIsNotRead:
 
         assert named() == [("competitor:0", "Contoso", 2), ("brand", "Northwind", 2)]
         assert len(mentioned()) == 2
+
+    def test_it_is_found_by_an_index(self):
+        with connection.cursor() as cursor:
+            cursor.execute("SET LOCAL enable_seqscan = off")
+
+        assert "capture_unread" in Capture.objects.new_unread().explain()
 
     @pytest.mark.usefixtures("long_ago")
     def test_a_brand_whose_answers_were_all_read_is_looked_through_again(self):
@@ -254,6 +260,12 @@ class TestAfterAChangeOfNames:
         readings.read_on(1)
 
         assert list(readings.unread_brands()) == [brand_now()]
+
+    def test_whoever_is_wanted_elsewhere_reads_no_more_than_a_batch(self):
+        for _ in range(readings.BATCH + 1):
+            queue.complete(start_one(another_job()), answer(TEXT))
+
+        assert readings.read_on(60, lambda: True) == readings.BATCH
 
     def test_little_time_is_enough_for_one_answer(self):
         for _ in range(3):

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 from django.contrib import admin
+from django.db import transaction
+from django.db.models import QuerySet
+from django.http import HttpRequest
 from django.utils.safestring import SafeString
 
 from capture import budgets
 from capture.admin.base import ModelAdmin, TabularInline, list_link
 from capture.forms.team import TeamForm
 from capture.models import Brand, Charge, Competitor, Membership, Team
+from capture.models.brands import editing
 
 
 class MembershipInline(TabularInline):
@@ -48,6 +55,7 @@ class CompetitorInline(TabularInline):
     model = Competitor
     extra = 0
     readonly_fields = ("created_at",)
+    can_delete = False  # archived instead: an answer that is on its way may name it
 
 
 @admin.register(Brand)
@@ -57,7 +65,14 @@ class BrandAdmin(ModelAdmin):
     search_fields = ("name", "team__name")
     autocomplete_fields = ("team",)
     readonly_fields = ("created_at",)
+    exclude = ("edition", "edited_at", "read_edition", "read_matcher")
     inlines = (CompetitorInline,)
+
+    def changeform_view(self, request: HttpRequest, object_id: str | None = None, *args: Any, **kwargs: Any) -> Any:
+        """What is saved here is another edition of the names, as on the brand's own page."""
+        change = super().changeform_view
+        brand = Brand.objects.filter(pk=_number(object_id))
+        return _edited(request, brand, lambda: change(request, object_id, *args, **kwargs))
 
 
 @admin.register(Competitor)
@@ -67,3 +82,26 @@ class CompetitorAdmin(ModelAdmin):
     search_fields = ("name", "brand__name")
     autocomplete_fields = ("brand",)
     readonly_fields = ("created_at",)
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """Archived instead: an answer that is on its way may name it."""
+        return False
+
+    def changeform_view(self, request: HttpRequest, object_id: str | None = None, *args: Any, **kwargs: Any) -> Any:
+        """What is saved here is another edition of its brand's names."""
+        change = super().changeform_view
+        brand = Brand.objects.filter(competitors=_number(object_id))
+        return _edited(request, brand, lambda: change(request, object_id, *args, **kwargs))
+
+
+def _edited(request: HttpRequest, brands: QuerySet[Brand], change: Callable[[], Any]) -> Any:
+    brand = brands.first() if request.method == "POST" else None
+    if brand is None:
+        return change()
+    with transaction.atomic(), editing(brand):
+        return change()
+
+
+def _number(object_id: str | None) -> int:
+    """A row's number; 0, which none has, for what is no number."""
+    return int(object_id) if object_id and object_id.isdecimal() else 0

@@ -11,6 +11,8 @@ from capture.models.checks import Check, Prompt
 from capture.models.fields import CleanCharField, CleanTextField
 from capture.models.teams import Team
 
+UNREAD = 0  # in place of an edition
+
 
 class Outcome(models.TextChoices):
     """What came of a job. Only an answer counts in any figure; the others say why there is none."""
@@ -39,6 +41,10 @@ class CaptureQuerySet(models.QuerySet["Capture"]):
         """
         read = Q(edition=brand.edition) & (Q(matcher=0) | Q(matcher__gte=MATCHER_VERSION))
         return self.answered().filter(~read, of_check__brand=brand)
+
+    def new_unread(self) -> CaptureQuerySet:
+        """Answers that have come without being read, or by names that had changed meanwhile; few, by an index."""
+        return self.answered().filter(edition=UNREAD)
 
     def without_answer(self) -> CaptureQuerySet:
         return self.exclude(outcome=Outcome.ANSWERED)
@@ -100,7 +106,10 @@ class Capture(models.Model):
             models.Index(
                 fields=["of_check"],
                 name="capture_in_no_figure",
-                condition=~Q(outcome=Outcome.ANSWERED) | Q(cached=True) | Q(matcher=0),
+                condition=~Q(outcome=Outcome.ANSWERED) | Q(cached=True) | Q(matcher=0) | Q(edition=UNREAD),
+            ),
+            models.Index(
+                fields=["of_check"], name="capture_unread", condition=Q(outcome=Outcome.ANSWERED, edition=UNREAD)
             ),
         )
 
