@@ -123,6 +123,7 @@ class TestWhatCounts:
         kept.answer(LAST, ["brand"], simulated=True)
         kept.answer(LAST, cached=True)
         kept.answer(LAST, matcher=0)
+        kept.answer(LAST, edition=0)  # its names had changed when it came
         kept.answer(LAST, outcome="refused")
         kept.answer(LAST, ["brand"], branded=True)
 

@@ -106,7 +106,7 @@ class Capture(models.Model):
             models.Index(
                 fields=["of_check"],
                 name="capture_in_no_figure",
-                condition=~Q(outcome=Outcome.ANSWERED) | Q(cached=True) | Q(matcher=0),
+                condition=~Q(outcome=Outcome.ANSWERED) | Q(cached=True) | Q(matcher=0) | Q(edition=UNREAD),
             ),
             models.Index(
                 fields=["of_check"], name="capture_unread", condition=Q(outcome=Outcome.ANSWERED, edition=UNREAD)

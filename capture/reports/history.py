@@ -36,7 +36,7 @@ FROM capture_check asked
     JOIN capture_prompt prompt ON prompt.id = capture.prompt_id
 WHERE asked.brand_id = %(brand)s
     AND (%(country)s::text IS NULL OR asked.country = %(country)s)
-    AND (NOT (capture.outcome = 'answered') OR capture.cached OR capture.matcher = 0)
+    AND (NOT (capture.outcome = 'answered') OR capture.cached OR capture.matcher = 0 OR capture.edition = 0)
     AND (capture.outcome = 'answered' OR capture.attempts > 0)
     AND capture.simulated = %(simulated)s AND prompt.branded = %(branded)s
     AND (%(systems)s::text[] = '{}' OR capture.provider = ANY(%(systems)s))

@@ -47,10 +47,11 @@ def _each(template: str) -> str:
 
 
 # `stretch` is -1 before the period, and null in sums over a whole period; without a system they are over all of them.
+# Counts are narrow integers, since sums of wide ones are slow.
 FIGURES = f"""
 WITH {ANSWERS},
 rivals AS (
-    SELECT capture_id, count(*) AS voices
+    SELECT capture_id, count(*)::int AS voices
     FROM capture_mention
     WHERE competitor_id = ANY(%(rivals)s::bigint[])
     GROUP BY capture_id
@@ -59,12 +60,12 @@ daily AS (
     SELECT key, provider, surface, day, day <= %(days)s AS earlier,
         CASE WHEN day <= %(days)s THEN -1
             ELSE %(stretches)s - 1 - (2 * %(days)s - day) / %(stretch)s END AS stretch,
-        count(*) AS answers,
-        count(mention.rank) AS naming,
-        count(*) FILTER (WHERE mention.rank = 1) AS first,
-        coalesce(sum(mention.rank), 0) AS ranks,
-        CASE WHEN cardinality(%(rivals)s::bigint[]) > 0 THEN count(mention.rank) + coalesce(sum(rivals.voices), 0)
-            ELSE 0 END AS voices,
+        count(*)::int AS answers,
+        count(mention.rank)::int AS naming,
+        (count(*) FILTER (WHERE mention.rank = 1))::int AS first,
+        coalesce(sum(mention.rank), 0)::int AS ranks,
+        CASE WHEN cardinality(%(rivals)s::bigint[]) > 0
+            THEN (count(mention.rank) + coalesce(sum(rivals.voices), 0))::int ELSE 0 END AS voices,
         min(answers.matcher) AS matcher, max(answers.matcher) AS last_matcher,
         min(answers.edition) AS edition, max(answers.edition) AS last_edition
     FROM answers

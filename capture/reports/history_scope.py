@@ -25,7 +25,7 @@ ANSWERS = """
             JOIN capture_prompt prompt ON prompt.id = capture.prompt_id
         WHERE asked.brand_id = %(brand)s
             AND (%(country)s::text IS NULL OR asked.country = %(country)s)
-            AND capture.outcome = 'answered' AND NOT capture.cached AND capture.matcher > 0
+            AND capture.outcome = 'answered' AND NOT capture.cached AND capture.matcher > 0 AND capture.edition > 0
             AND capture.simulated = %(simulated)s
             AND (%(systems)s::text[] = '{}' OR capture.provider = ANY(%(systems)s))
             AND capture.answered_at >= %(begin)s AND capture.answered_at < %(end)s
