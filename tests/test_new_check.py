@@ -370,9 +370,9 @@ class TestSystems:
         heartbeat.register(WORKER, list(registry.by_slug), 8)
         Lane.objects.filter(name="openai").update(paused=True)
         Lane.objects.filter(name="perplexity").update(enabled=False)
-        Lane.objects.filter(name="gemini").update(
-            cooling_until=timezone.now() + timedelta(minutes=10), cooling_reason="invalid_api_key"
-        )
+        now = timezone.now()
+        cools = {"cooling_since": now, "cooling_until": now + timedelta(minutes=10)}
+        Lane.objects.filter(name="gemini").update(cooling_reason="invalid_api_key", **cools)
 
         html = ada.get(NEW, follow=True).content.decode()
 
