@@ -36,4 +36,10 @@ class Order:
 
     def names_brand(self, prompt: str) -> bool:
         """Whether a question itself names the brand, so that an answer's naming it says nothing."""
-        return re.search(rf"(?<!\w){re.escape(self.brand)}(?!\w)", prompt, re.IGNORECASE) is not None
+        return names_brand(self.brand, prompt)
+
+
+def names_brand(brand: str, text: str) -> bool:
+    """Whether a text has the name of a brand in it as words of their own; no brand is in none."""
+    name = " ".join(brand.split())
+    return bool(name) and re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text, re.IGNORECASE) is not None

@@ -1,6 +1,7 @@
 """What people type, checked before it becomes anything."""
 
 from capture.forms.check import CheckForm, new_nonce
-from capture.forms.draft import Draft, initial_of, wanted_of
+from capture.forms.draft import Draft, initial_of, means_starters, wanted_of
+from capture.forms.fields import only_text
 
-__all__ = ["CheckForm", "Draft", "initial_of", "new_nonce", "wanted_of"]
+__all__ = ["CheckForm", "Draft", "initial_of", "means_starters", "new_nonce", "only_text", "wanted_of"]
