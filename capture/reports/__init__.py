@@ -5,6 +5,7 @@ it. No final job is read, so that cleanup can take them at any time.
 """
 
 from capture.reports.answers import Answer, Link, answer_at, answer_url, answers_on
+from capture.reports.asking import Asking, asking, asking_again, without_answer
 from capture.reports.board import Board, Group, Row, board_of
 from capture.reports.brands import BrandLine, brand_lines, brands_of
 from capture.reports.cells import Cell, State
@@ -21,6 +22,7 @@ from capture.reports.waiting import Wait, WaitKind, digest_of, waits_of
 
 __all__ = [
     "Answer",
+    "Asking",
     "Board",
     "BrandLine",
     "Cell",
@@ -44,6 +46,8 @@ __all__ = [
     "answer_rows",
     "answer_url",
     "answers_on",
+    "asking",
+    "asking_again",
     "board_of",
     "brand_lines",
     "brands_of",
@@ -66,4 +70,5 @@ __all__ = [
     "system_of",
     "unserved",
     "waits_of",
+    "without_answer",
 ]

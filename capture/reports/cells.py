@@ -96,7 +96,7 @@ class Cell:
     def why(self) -> str:
         """What keeps it, or kept it from an answer, in words."""
         if self.wait and self.wait.kind in HOLDS:
-            return self.wait.words
+            return self.wait.told
         if self.wait and self.wait.ahead is not None:
             return told_ahead(self.wait.ahead)
         return reasons.in_words(self.reason)
@@ -105,6 +105,11 @@ class Cell:
     def lasts(self) -> str:
         """How long its call has been under way; our script counts on from there."""
         return f"{self.seconds} s" if self.seconds < 60 else f"{self.seconds // 60} min"
+
+    @property
+    def unasked(self) -> bool:
+        """Whether it can be called off; one with an id is always in the system's hands."""
+        return self.state is not State.WORKING and self.status in {Status.PENDING, Status.CLAIMED}
 
     @property
     def is_open(self) -> bool:
