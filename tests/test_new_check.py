@@ -390,7 +390,7 @@ class TestSystems:
     def test_all_say_so_when_no_worker_is_alive(self, ada):
         html = ada.get(NEW, follow=True).content.decode()
 
-        assert html.count("Not now: no worker is alive.") == len(registry.PROVIDERS)
+        assert html.count("Not now: nothing is being asked at the moment.") == len(registry.PROVIDERS)
 
     def test_one_that_is_held_says_why(self, ada, user):
         heartbeat.register(WORKER, list(registry.by_slug), 8)
