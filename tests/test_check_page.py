@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from datetime import timedelta
 from html import unescape
@@ -90,8 +91,7 @@ def title_of(html: str) -> str:
 
 def shown_on(html: str) -> str:
     """What a page says that it shows."""
-    (shown,) = re.findall(r'^{"Shown": "(.*)"}$', progress_on(html)["hx-headers"])
-    return str(shown)
+    return str(json.loads(progress_on(html)["hx-headers"])["Shown"])
 
 
 def cells_in(html: str) -> dict[str, str]:
@@ -154,7 +154,9 @@ class TestCells:
         Worker.objects.all().delete()
         check = make_check(user, providers=("chatgpt", "perplexity"))
 
-        assert re.findall(r'<p class="hold">(.*?)</p>', page(check)) == ["ChatGPT, Perplexity: no worker is alive."]
+        assert re.findall(r'<p class="hold">(.*?)</p>', page(check)) == [
+            "Nothing is being asked at the moment. Tell whoever runs AI Control."
+        ]
 
     def test_an_answer_says_whether_it_names_the_brand(self, page, user):
         check = make_check(user, prompts=("One?", "Two?", "Three?"))
@@ -211,7 +213,7 @@ class TestPage:
 
         html = page(job.of_check)
 
-        assert "hx-trigger" not in html
+        assert progress_on(html)["hx-trigger"] == "look"
         assert "Pause updates" not in html
         assert title_of(html) == "Northwind · AI Control"
         assert "Finished: 1 of 1 answered" in html
@@ -346,6 +348,18 @@ class TestNews:
 
         assert len(cells_in(response.content.decode())) == 2
 
+    def test_a_page_of_a_check_that_was_over_is_loaded_anew_once_it_is_not(self, ada, page, user):
+        job = make_job(user=user)
+        queue.cancel(CaptureJob.objects.all())
+        headers = {**HTMX, "Over": "yes", "Shown": shown_on(page(job.of_check))}
+        before = ada.get(reports.check_url(job.of_check), headers=headers)
+
+        queue.requeue(CaptureJob.objects.all())
+        after = ada.get(reports.check_url(job.of_check), headers=headers)
+
+        assert (before.status_code, after.status_code) == (204, 200)
+        assert after.headers["HX-Refresh"] == "true"
+
     def test_the_last_news_end_the_questions(self, page, poll, user):
         job = make_job(user=user)
         html = page(job.of_check)
@@ -353,9 +367,9 @@ class TestNews:
 
         news = poll(job.of_check, html)
 
-        assert "hx-trigger" not in news
-        assert "hx-get" not in news
-        assert '<div id="controls" hx-swap-oob="delete"></div>' in news
+        assert progress_on(news)["hx-trigger"] == "look"
+        assert '<div id="controls" hx-swap-oob="true">' in news
+        assert '<div class="running gone">' in news  # its place is kept
         assert progress_on(news)["data-spoken"] == "Finished: 1 of 1 answered"
 
     def test_at_most_six_queries_for_twenty_changed_cells_of_hundreds(self, ada, page, user, django_assert_num_queries):

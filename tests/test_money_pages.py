@@ -98,21 +98,21 @@ class TestMoney:
         assert poor.post("/checks/new/", self.sent()).status_code == 302
 
     def test_the_form_says_what_is_spent_and_what_is_still_open(self, poor, user):
-        assert "$0.99 of this month’s $1.00 is spent." in shown(poor.get("/checks/new/?form=x"))
+        assert "$0.9876 of this month’s $1.00 is spent." in shown(poor.get("/checks/new/?form=x"))
         Team.objects.update(monthly_budget=5000)
         make_check(user, prompts=("One?", "Two?"))
 
         html = shown(poor.get("/checks/new/?form=x"))
 
         more = "and about $0.04 more goes to questions that are still open."
-        assert f"$0.99 of this month’s $5,000.00 is spent, {more}" in html
+        assert f"$0.9876 of this month’s $5,000.00 is spent, {more}" in html
 
     def test_what_is_typed_so_far_is_held_against_what_is_left(self, poor):
         dear = shown(poor.post("/checks/new/draft/", self.sent(samples="3"), headers=SUM))
         cheap = shown(poor.post("/checks/new/draft/", self.sent(prompts=""), headers=SUM))
 
         assert "That is more than is left." in dear
-        assert "$0.99 of this month’s $1.00 is spent." in dear
+        assert "$0.9876 of this month’s $1.00 is spent." in dear
         assert "That is more" not in cheap
 
     def test_asking_again_over_the_budget_is_refused_with_the_sum(self, poor, user):
@@ -122,7 +122,9 @@ class TestMoney:
         Team.objects.update(monthly_budget=1)
 
         for action, cost in (("ask-again", budgets.rounded_up(job.estimate)), ("repeat", cost_of(1))):
-            html = shown(poor.post(f"{path_of(job.of_check)}{action}/", {"nonce": "n"}, follow=True))
+            html = shown(
+                poor.post(f"{path_of(job.of_check)}{action}/", {"nonce": "n", "confirmed": "yes"}, follow=True)
+            )
 
             assert f"would cost about {cost}; $0.01 of this month&#x27;s $1.00 is left." in html
         assert not CaptureJob.objects.open().exists()
@@ -131,7 +133,7 @@ class TestMoney:
     def test_a_check_says_what_it_cost_and_how_much_of_it_is_an_estimate(self, page, user):
         job = make_job(user=user)
         path = path_of(job.of_check)
-        assert "$0 spent so far." in spaced(page(path))
+        assert "$0.00 spent so far." in spaced(page(path))
         queue.ask_again(start_one(job, FOR_MONEY), unknown_error(), 0)
         queue.promote_due()
         queue.complete(start_one(job, FOR_MONEY), answer())
@@ -139,7 +141,7 @@ class TestMoney:
 
         html = spaced(page(path))
 
-        assert "$0.0330 spent, of which $0.0200 is an estimate: nobody knows exactly what it came to." in html
+        assert "$0.033 spent, of which $0.02 is an estimate: nobody knows exactly what it came to." in html
         assert "Simulated" not in html
 
     def test_a_simulated_answer_cost_nothing_and_the_page_says_what_it_would_have(self, page, user):
@@ -148,7 +150,7 @@ class TestMoney:
 
         html = spaced(page(path_of(job.of_check)))
 
-        assert "$0 spent. Simulated answers cost nothing; real ones would have cost about $0.0130." in html
+        assert "$0.00 spent. Simulated answers cost nothing; real ones would have cost about $0.013." in html
 
 
 def cost_of(questions: int) -> str:

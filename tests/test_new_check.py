@@ -9,10 +9,13 @@ from html import unescape
 import pytest
 from django.db import OperationalError
 from django.test import Client
+from django.test.client import BOUNDARY, MULTIPART_CONTENT, encode_multipart
 from django.utils import timezone
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from capture import heartbeat, lanes, reports
-from capture.forms import new_nonce
+from capture.forms import CheckForm, new_nonce
 from capture.models import Brand, CaptureJob, Check, Lane
 from capture.providers import registry
 from tests.factories import WORKER, make_check, make_user
@@ -171,10 +174,33 @@ class TestErrors:
         assert ("samples", "9") in inputs
         assert ("nonce", "abc") in inputs
 
-    def test_what_is_wrong_with_fields_that_are_not_shown_is_said_as_well(self, post):
-        html = post(NEW, nonce="a\x00b", samples="99")
+    @pytest.mark.parametrize(
+        ("field", "value", "focused"),
+        [
+            ("brand", "123", "brand"),
+            ("prompts", "", "prompts"),
+            ("samples", "9", "samples"),
+            ("country", "XX", "country"),
+        ],
+    )
+    def test_the_first_field_that_is_wrong_has_the_focus(self, post, field, value, focused):
+        html = post(NEW, **{field: value})
 
-        assert "Null characters are not allowed." in html
+        (tag,) = [tag for kind in ("input", "textarea", "select") for tag in Tags(html).of(kind) if "autofocus" in tag]
+        assert tag["name"] == focused
+
+    def test_without_a_system_the_first_of_them_has_the_focus(self, ada):
+        html = ada.post(NEW, typed(providers=[])).content.decode()
+
+        (box,) = [tag for tag in Tags(html).of("input") if "autofocus" in tag]
+        assert (box["name"], box["value"]) == ("providers", "chatgpt")
+
+    def test_what_is_said_of_them_goes_with_them(self, post):
+        html = post(NEW, brand="123")
+        (form,) = re.findall(r"<form id=\"check-form\".*?</form>", html, re.DOTALL)
+
+        assert "Please look at what is marked below." in form
+        assert "Please look" not in post(target="check-form", do="count")
 
     def test_an_empty_request_is_a_bad_form(self, ada):
         html = ada.post(NEW, {}).content.decode()
@@ -293,7 +319,7 @@ class TestSum:
     def test_it_says_what_it_will_cost(self, post):
         html = words(post(target="sum", providers=["chatgpt"]))
 
-        assert re.search(r"About \$0\.\d\d\.", html)
+        assert re.search(r"About \$0\.\d+\.", html)
 
     def test_counts_stand_beside_the_limits_and_warn(self, post, settings):
         settings.CAPTURE_MAX_PROMPTS = 1
@@ -364,7 +390,7 @@ class TestSystems:
     def test_all_say_so_when_no_worker_is_alive(self, ada):
         html = ada.get(NEW, follow=True).content.decode()
 
-        assert html.count("Not now: no worker is alive.") == len(registry.PROVIDERS)
+        assert html.count("Not now: nothing is being asked at the moment.") == len(registry.PROVIDERS)
 
     def test_one_that_is_held_says_why(self, ada, user):
         heartbeat.register(WORKER, list(registry.by_slug), 8)
@@ -406,9 +432,15 @@ class TestEarlier:
         html = post(target=target, do=f"brand:{self.number('Fabrikam')}")
 
         assert value_of(html, "brand") == "Fabrikam"
-        assert text_in(html, "competitors") == "Adatum\nLitware"
+        assert text_in(html, "competitors") == "Contoso\nAdatum\nLitware"
         assert prompts_in(html) == ["Which espresso machine is best?", "Which is cheapest?"]
         assert "1 question asked before about Fabrikam" in words(html)
+
+    @pytest.mark.usefixtures("asked")
+    def test_a_brand_brings_no_competitor_twice_nor_itself(self, post):
+        html = post(do=f"brand:{self.number('Fabrikam')}", competitors="LITWARE\n  My   own \nfabrikam")
+
+        assert text_in(html, "competitors") == "LITWARE\nMy own\nfabrikam\nAdatum"
 
     @pytest.mark.usefixtures("asked")
     @pytest.mark.parametrize("do", ["brand:{theirs}", "brand:0", "brand:x", "brand:", "brand", "nonsense", ""])
@@ -431,7 +463,10 @@ class TestEarlier:
         chosen = [prompt.pk for check in Check.objects.order_by("pk") for prompt in check.prompts.order_by("position")]
 
         html = post(
-            target="check-form", do="earlier", earlier=[*chosen, "x", "²", str(10**30)], prompts="Mine?\nold two?"
+            target="check-form",
+            do="earlier",
+            earlier=[*chosen, "x", "²", str(10**30), "9" * 5000],
+            prompts="Mine?\nold two?",
         )
 
         assert prompts_in(html) == ["Mine?", "old two?", "Another?", "Old one?"]
@@ -464,6 +499,97 @@ class TestStarters:
 
         assert "<script>alert" not in html
         assert "Which <script>alert(1)</script>{thing} are best?" in prompts_in(html)
+
+    @pytest.mark.parametrize("thing", ["northwind", "Northwind espresso  machines"])
+    def test_a_thing_that_names_the_brand_adds_nothing_and_says_why(self, post, thing):
+        html = post(do="starters", category="product", thing=thing)
+
+        assert "That names your brand." in html
+        assert prompts_in(html) == ["Which espresso machine is best?", "Which is cheapest?"]
+
+    def test_what_is_added_is_done_with(self, post):
+        assert value_of(post(do="starters", category="product", thing="espresso machines"), "thing") == ""
+
+    def test_enter_adds_what_stands_there_and_starts_no_check(self, post):
+        html = post(NEW, do="enter", category="product", thing="espresso machines")
+
+        assert "Which espresso machines are best?" in prompts_in(html)
+        assert not Check.objects.exists()
+
+    @pytest.mark.parametrize("thing", ["", "  "])
+    def test_enter_presses_check_where_nothing_stands_there(self, ada, thing):
+        response = ada.post(NEW, typed(do="enter", category="product", thing=thing))
+
+        assert response.url == reports.check_url(Check.objects.get())
+
+    def test_check_itself_starts_a_check_whatever_stands_there(self, ada):
+        response = ada.post(NEW, typed(category="product", thing="espresso machines"))
+
+        assert response.url == reports.check_url(Check.objects.get())
+
+
+# Fields of the form, and of its parts that send something to the draft.
+FIELDS = (*typed(), "do", "category", "thing", "earlier", "target")
+CONTROL = "".join(map(chr, [*range(9), 11, 12, *range(14, 32), *range(127, 160)]))
+
+
+class TestAnyCharacters:
+    """Nothing that anybody can send breaks a page."""
+
+    @pytest.fixture
+    def _earlier(self, user):
+        make_check(user, prompts=("Old one?",))
+
+    @pytest.mark.usefixtures("_earlier")
+    @given(
+        path=st.sampled_from([NEW, DRAFT]),
+        target=st.sampled_from(["", "check-form", "sum", "earlier"]),
+        fields=st.dictionaries(
+            st.sampled_from(FIELDS),
+            st.text(st.characters(codec="utf-8") | st.sampled_from(f"\x00{CONTROL}")) | st.just("starters"),
+        ),
+        utf7=st.booleans(),
+    )
+    @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+    def test_no_field_of_any_content_is_an_error(self, ada, path, target, fields, utf7):
+        sent = {**typed(do="starters", category="product", thing="x"), **fields}
+        # In UTF-7 even half of a surrogate pair can be sent.
+        kind = f"{MULTIPART_CONTENT}; charset=utf-7" if utf7 else MULTIPART_CONTENT
+        body = encode_multipart(BOUNDARY, {**sent, "brand": "a+2AA-b"} if utf7 else sent)
+
+        response = ada.generic("POST", path, body, content_type=kind, headers=htmx(target) if target else {})
+
+        assert response.status_code in {200, 302}
+        assert not set(CONTROL) & set(response.content.decode())
+
+    @pytest.mark.parametrize("name", [name for name in FIELDS if name not in {"providers", "samples"}])
+    @pytest.mark.parametrize("character", ["\x00", "\x07", "\x1b", "\x9f"])
+    def test_what_is_no_text_is_left_out(self, ada, name, character):
+        sent = typed(do="starters", category="product", thing="espresso machines")
+
+        html = ada.post(DRAFT, {**sent, name: f"{sent.get(name, '')}{character}"}).content.decode()
+
+        assert character not in html
+        assert "Which espresso machines are best?" in prompts_in(html)
+
+    @pytest.mark.parametrize("character", ["\x00", "\x07", "\x1b"])
+    def test_a_check_is_asked_without_it(self, ada, character):
+        ada.post(NEW, typed(brand=f"North{character}wind", prompts=f"Which{character} is best?"))
+
+        check = Check.objects.get()
+        assert check.names["brand"]["name"] == "Northwind"
+        assert check.prompts.get().text == "Which is best?"
+
+    @pytest.mark.parametrize("character", ["\x0b", "\x0c", "\x1e", "\x85"])
+    def test_lines_stay_lines_however_they_are_broken(self, post, character):
+        assert prompts_in(post(prompts=f"One?{character}Two?")) == ["One?", "Two?"]
+
+    @pytest.mark.parametrize("name", ["brand", "competitors", "prompts"])
+    @pytest.mark.parametrize("character", ["\x00", "\x07", "\x1b"])
+    def test_the_form_itself_refuses_it(self, name, character):
+        form = CheckForm(typed(**{name: f"North{character}wind"}))
+
+        assert "There is a character in it that is no text" in form.errors[name][0]
 
 
 def test_two_random_values_differ():

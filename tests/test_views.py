@@ -315,7 +315,26 @@ class TestTrouble:
     def test_an_address_with_nul_is_a_bad_request(self, client, user, path):
         client.force_login(user)
 
-        assert client.get(path).status_code == 400
+        response = client.get(path)
+
+        assert response.status_code == 400
+        assert "The address of this page has a character in it" in response.content.decode()
+        assert "form" not in response.content.decode().partition("<main")[2]
+
+    def test_an_address_with_nul_is_one_line_of_the_log(self, client, caplog):
+        client.get("/?search=%00")
+
+        assert [(record.levelname, record.exc_info) for record in caplog.records] == [("WARNING", None)]
+
+    @pytest.mark.parametrize("path", ["/", "/checks/new/draft/", "/logout/", "/brands/"])
+    def test_a_method_that_an_address_does_not_take_is_refused_with_a_page(self, client, user, path):
+        client.force_login(user)
+
+        response = client.put(path)
+
+        assert response.status_code == 405
+        assert response.headers["Allow"]
+        assert "Nothing was done" in response.content.decode()
 
     @pytest.mark.parametrize("path", ["/", "/checks/new/?form=x", "/login/"])
     def test_head_is_answered_as_get_is(self, client, user, path):

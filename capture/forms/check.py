@@ -86,6 +86,7 @@ class CheckForm(forms.Form):
     def __init__(self, *args: Any, obstacles: Mapping[str, Wait] | None = None, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._obstacles = obstacles or {}
+        self.first_wrong = ""
         unknown = _("There is no AI system “%(value)s”.")
         self.fields["providers"].error_messages["invalid_choice"] = f"{unknown} {available()}"
         for name, rows in {"competitors": 3, "prompts": 8}.items():
@@ -166,6 +167,12 @@ class CheckForm(forms.Form):
         value = self["providers"].value() or []
         chosen = {value} if isinstance(value, str) else set(value)
         return choices(chosen, self._obstacles)
+
+    def focus_what_is_wrong(self) -> None:
+        """Let the page begin at the first field that has to be looked at."""
+        self.first_wrong = next((field.name for field in self.visible_fields() if field.errors), "")
+        if self.first_wrong:
+            self.fields[self.first_wrong].widget.attrs["autofocus"] = True
 
     @property
     def unseen_errors(self) -> list[str]:

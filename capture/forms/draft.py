@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -9,11 +10,14 @@ from django.http import QueryDict
 from django.utils.translation import gettext as _
 
 from capture import starters, systems
+from capture.analysis.mentions import Entity, find_mentions
 from capture.forms.fields import lines_of
 from capture.models import Prompt, Team
 from capture.reports import Wanted, earlier_brands, key_of
 
 MOST_SAMPLES = 5
+
+_NUMBER = re.compile(r"[0-9]{1,18}")  # as large as a key can be
 
 
 class Draft:
@@ -45,23 +49,34 @@ class Draft:
                 self._add_earlier()
 
     def _take_brand(self, number: str) -> None:
-        """An earlier brand, and its competitors with it."""
+        """An earlier brand, and its competitors behind those that are typed."""
         for brand in earlier_brands(self._team):
             if str(brand.number) == number:
                 self.typed["brand"] = brand.name
-                self.typed["competitors"] = "\n".join(brand.competitors)
+                names = [" ".join(name.split()) for name in lines_of(self.typed.get("competitors", ""))]
+                there = {name.casefold() for name in (*names, brand.name)}
+                new = [name for name in brand.competitors if name.casefold() not in there]
+                self.typed["competitors"] = "\n".join([*names, *new])
 
     def _add_starters(self) -> None:
-        questions = starters.questions(self.typed.get("category", ""), self.typed.get("thing", ""))
+        """Questions about a thing, which is then done with: what stands in its field is still to be added."""
+        thing = self.typed.get("thing", "")
+        questions = starters.questions(self.typed.get("category", ""), thing)
         if not questions:
             self.note = _("Say first what it is that you sell or offer, such as espresso machines.")
-        self._add(questions)
+        elif self._names_brand(thing):
+            self.note = _("That names your brand. Say what it is instead, so that the questions leave the brand out.")
+        else:
+            self._add(questions)
+            self.typed["thing"] = ""
+
+    def _names_brand(self, thing: str) -> bool:
+        brand = self.typed.get("brand", "").strip()
+        return bool(brand and find_mentions(thing, [Entity("brand", brand)]))
 
     def _add_earlier(self) -> None:
-        numbers = [int(number) for number in self.typed.getlist("earlier") if number.isascii() and number.isdigit()]
-        asked = Prompt.objects.filter(
-            of_check__team=self._team, pk__in=[number for number in numbers if number < 2**63]
-        )
+        numbers = [int(number) for number in self.typed.getlist("earlier") if _NUMBER.fullmatch(number)]
+        asked = Prompt.objects.filter(of_check__team=self._team, pk__in=numbers)
         self._add(asked.order_by("-of_check_id", "position").values_list("text", flat=True))
 
     def _add(self, questions: Iterable[str]) -> None:
@@ -70,6 +85,15 @@ class Draft:
         keys = {key_of(line) for line in lines}
         new = [question for question in questions if key_of(question) not in keys]
         self.typed["prompts"] = "\n".join([*lines, *new])
+
+
+def means_starters(typed: QueryDict) -> bool:
+    """Whether Enter was meant to add the questions about a thing.
+
+    A browser does not say in which field Enter was pressed. What stands in the field of the starters is not added yet,
+    and to add it costs nothing.
+    """
+    return typed.get("do") == "enter" and bool(typed.get("thing", "").strip())
 
 
 def initial_of(typed: QueryDict) -> Mapping[str, Any]:

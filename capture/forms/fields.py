@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from django import forms
 from django.core.exceptions import ValidationError
+from django.http import QueryDict
 from django.utils.translation import gettext as _
 
 from capture.models.brands import NAME_LENGTH
-from capture.models.fields import UNSTORABLE
+
+# Characters that are no text: control characters but for tab and line breaks, and halves of surrogate pairs.
+_NO_TEXT = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
+# Some of them break a line wherever Python looks for lines, such as those that a word processor leaves in a paste.
+_LINE_BREAKS = re.compile(r"[\x0b\x0c\x1c-\x1e\x85]")
 
 
 class StorableField(forms.CharField):
-    """Text that PostgreSQL can store, with a message for what it cannot."""
+    """Text, with a message for characters that are none, of which PostgreSQL cannot even store some."""
 
     def to_python(self, value: Any) -> Any:
         text = super().to_python(value)
@@ -69,9 +75,21 @@ def lines_of(text: str) -> list[str]:
     return [line.strip() for line in text.splitlines() if line.strip()]
 
 
+def only_text(typed: QueryDict) -> QueryDict:
+    """What was sent, without characters that are no text: nobody has typed them, and everything may be done with it."""
+    clean = QueryDict(mutable=True)
+    for name, values in typed.lists():
+        clean.setlist(_only_text(name), [_only_text(value) for value in values])
+    return clean
+
+
+def _only_text(value: str) -> str:
+    return _NO_TEXT.sub("", _LINE_BREAKS.sub("\n", value))
+
+
 def check_storable(text: str) -> None:
-    """Refuse what PostgreSQL cannot store."""
-    if UNSTORABLE.search(text):
+    """Refuse characters that are no text."""
+    if _NO_TEXT.search(text):
         raise ValidationError(_("There is a character in it that is no text (such as NUL). Please remove it."))
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from django.utils.translation import gettext as _
 
 from capture import systems
+from capture.formatting.money import dollars
 from capture.providers import registry
 from capture.providers.base import Provider
 from capture.reports import Wait
@@ -66,14 +67,14 @@ def _choice(provider: type[Provider], chosen: Collection[str], obstacle: Wait | 
         checked=asked is not None and provider.slug in chosen,
         notes=tuple(note for note in (provider.samples_note, provider.locale_note) if note),
         cost=_cost(asked) if asked else "",
-        held=obstacle.words if asked and obstacle else "",
+        held=obstacle.told if asked and obstacle else "",
     )
 
 
 def _cost(asked: Provider) -> str:
     if asked.account.simulated:
         return _("Costs nothing.")
-    return _("A question costs about $%(dollars)s.") % {"dollars": f"{asked.estimate():.3f}"}
+    return _("A question costs about %(dollars)s.") % {"dollars": dollars(asked.estimate())}
 
 
 def available() -> str:

@@ -5,6 +5,7 @@ it. No final job is read, so that cleanup can take them at any time.
 """
 
 from capture.reports.answers import Answer, Link, answer_at, answer_url, answers_on
+from capture.reports.asking import Asking, asking, asking_again, without_answer
 from capture.reports.board import Board, Group, Row, board_of
 from capture.reports.brands import BrandLine, brand_lines, brands_of
 from capture.reports.cells import Cell, State
@@ -31,6 +32,7 @@ from capture.reports.waiting import Wait, WaitKind, digest_of, waits_of
 __all__ = [
     "Answer",
     "AskedSoFar",
+    "Asking",
     "Board",
     "BrandLine",
     "Cell",
@@ -61,6 +63,8 @@ __all__ = [
     "answer_url",
     "answers_on",
     "asked_so_far",
+    "asking",
+    "asking_again",
     "board_of",
     "brand_lines",
     "brands_of",
@@ -96,4 +100,5 @@ __all__ = [
     "system_of",
     "unserved",
     "waits_of",
+    "without_answer",
 ]

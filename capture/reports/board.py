@@ -80,6 +80,20 @@ class Board:
         return self.total - self.open
 
     @property
+    def called_off(self) -> int:
+        return sum(cell.outcome is Outcome.CANCELLED for cell in self.cells)
+
+    @property
+    def done(self) -> int:
+        """Those that came to an end by themselves."""
+        return self.finished - self.called_off
+
+    @property
+    def unasked(self) -> int:
+        """Those that can be called off: nothing was sent for them yet."""
+        return sum(cell.unasked for cell in self.cells)
+
+    @property
     def answered(self) -> int:
         return sum(cell.outcome is Outcome.ANSWERED for cell in self.cells)
 

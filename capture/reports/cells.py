@@ -100,7 +100,7 @@ class Cell:
     def why(self) -> str:
         """What keeps it, or kept it from an answer, in words."""
         if self.wait and self.wait.kind in HOLDS:
-            return self.wait.words
+            return self.wait.told
         if self.wait and self.wait.ahead is not None:
             return told_ahead(self.wait.ahead)
         return reasons.in_words(self.reason)
@@ -116,6 +116,11 @@ class Cell:
         if self.place is None:
             return ""
         return _("named, position %(place)s") % {"place": self.place} if self.place else _("not named")
+
+    @property
+    def unasked(self) -> bool:
+        """Whether it can be called off; one with an id is always in the system's hands."""
+        return self.state is not State.WORKING and self.status in {Status.PENDING, Status.CLAIMED}
 
     @property
     def is_open(self) -> bool:

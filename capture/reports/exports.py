@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from datetime import datetime
+from decimal import Decimal
 from typing import Any
 
 from django.utils.timezone import localtime
@@ -113,6 +114,8 @@ def _time(check: Check, moment: datetime) -> str:
 
 
 def _cell(value: Any) -> Any:
+    if isinstance(value, float):
+        return f"{Decimal(repr(value)):f}"  # not as 6.7e-05, which is text to many a program
     return {True: "yes", False: "no"}[value] if isinstance(value, bool) else value
 
 

@@ -83,12 +83,17 @@ class Progress:
         systems = defaultdict(list)
         for label, words in dict.fromkeys(self._holds()):
             systems[words].append(label)
-        return [f"{', '.join(labels)}: {words}." for words, labels in systems.items()]
+        found = [f"{', '.join(labels)}: {words}." for words, labels in systems.items()]
+        return [_("Nothing is being asked at the moment. Tell whoever runs AI Control.")] if self._idle else found
+
+    @property
+    def _idle(self) -> bool:
+        return bool(self.board.open and not self.glance.alive)
 
     def _holds(self) -> Iterator[tuple[str, str]]:
         for cell in self.board.cells:
             if cell.wait and cell.wait.kind in OF_ALL:
-                yield cell.system.label, cell.wait.words
+                yield cell.system.label, cell.wait.told
         for system in self.board.systems:
             lane = self.glance.lanes.get(_lane(system.slug))
             if lane and is_busy(lane) and self.loads[lane.name].line:

@@ -71,6 +71,13 @@ WORDS = {
     WaitKind.LOOKED_AFTER: "being looked after",
 }
 
+# The same for those who only ask, where it is otherwise told to staff.
+TOLD = {
+    WaitKind.NO_WORKER: "nothing is being asked at the moment",
+    WaitKind.NOT_ASKED: "{system} is not being asked at the moment; tell whoever runs AI Control",
+    WaitKind.SILENT: "its asking broke off; it is taken up again",
+}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wait:
@@ -101,8 +108,16 @@ class Wait:
 
     @property
     def words(self) -> str:
-        """In plain English; times are of the active time zone."""
-        return WORDS[self.kind].format(
+        """In plain English for staff; times are of the active time zone."""
+        return self._in(WORDS[self.kind])
+
+    @property
+    def told(self) -> str:
+        """The same for those who only ask."""
+        return self._in(TOLD.get(self.kind, WORDS[self.kind]))
+
+    def _in(self, phrase: str) -> str:
+        return phrase.format(
             system=self.system,
             at=clock(self.until) if self.until else "",
             why=self._why,

@@ -14,6 +14,7 @@ from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 from django.views.decorators.vary import vary_on_headers
+from django_htmx.http import HttpResponseClientRefresh
 from django_htmx.middleware import HtmxDetails
 
 from capture import reports
@@ -89,12 +90,15 @@ def check(request: HttpRequest, uuid: UUID) -> HttpResponse:
     shown = reports.Shown.read(request.headers.get("Shown", ""))
     if _htmx(request) and shown.stamp == glance.stamp:
         return HttpResponse(status=NOTHING_NEW)
+    if _htmx(request) and "Over" in request.headers:
+        return HttpResponseClientRefresh()  # the check was over on that page, which has none of what it needs now
     with timezone.override(glance.zone):
         return _check_page(request, reports.progress_of(glance), shown)
 
 
 def _check_page(request: HttpRequest, progress: Progress, shown: Shown) -> HttpResponse:
     context = {"check": progress.check, "board": progress.board, "progress": progress, "nonce": new_nonce()}
+    context |= {"again": reports.asking_again(progress.board), "whole": reports.asking(progress.board.cells)}
     # While it goes on, the sums change with each answer, and an open page asks all the time.
     if not (_htmx(request) and progress.board.open):
         context["spend"] = reports.spent_on(progress.check)

@@ -10,25 +10,28 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_http_methods, require_POST
+from django.views.decorators.http import require_http_methods
 
-from capture import queue, reports, systems
+from capture import budgets, queue, reports, systems
 from capture.budgets import OverBudgetError
 from capture.forms.repetition import repetition_of
 from capture.models import Check
-from capture.reports import Cell, State
-from capture.views.one_check import for_check
+from capture.reports import Asking
+from capture.views.one_check import for_button, for_check
 
 
-@require_POST
-@for_check
+@for_button
 def ask_again(request: HttpRequest, check: Check) -> HttpResponse:
-    """Ask the places of a check again that have no answer: the one that the form names, or all of them."""
-    place = request.POST.get("place", "")
-    cells = [cell for cell in reports.board_of(check).cells if place in {"", cell.anchor}]
-    if not cells:
+    """Ask the places of a check again that have no answer: the one that the form names, or all of them, or a kind."""
+    place, kind = request.POST.get("place", ""), request.POST.get("kind", "")
+    board = reports.board_of(check)
+    if place and all(cell.anchor != place for cell in board.cells):
         raise Http404
-    places = [(cell.prompt.pk, cell.system.slug, cell.sample) for cell in cells if _without_answer(cell)]
+    cells = [cell for cell in reports.without_answer(board, kind) if place in {"", cell.anchor}]
+    asking = reports.asking(cells, kind)
+    if asking.count and not place and "confirmed" not in request.POST:
+        return _confirm(request, check, asking)
+    places = [(cell.prompt.pk, cell.system.slug, cell.sample) for cell in cells]
     try:
         asked = queue.requeue_places(check, places, systems.estimates())
     except OverBudgetError as refusal:
@@ -39,12 +42,11 @@ def ask_again(request: HttpRequest, check: Check) -> HttpResponse:
         messages.success(request, told % {"number": asked})
     else:
         messages.warning(request, _("Nothing is asked again: all of it has an answer or is being asked."))
-    _tell_missing(request, (cell.system.slug for cell in cells if _without_answer(cell)))
+    _tell_missing(request, (cell.system.slug for cell in cells))
     return redirect(reports.check_url(check))
 
 
-@require_POST
-@for_check
+@for_button
 def cancel(request: HttpRequest, check: Check) -> HttpResponse:
     """Call off what was not asked yet."""
     called_off = queue.cancel(check.jobs.all())
@@ -61,8 +63,7 @@ def cancel(request: HttpRequest, check: Check) -> HttpResponse:
     return redirect(reports.check_url(check))
 
 
-@require_POST
-@for_check
+@for_button
 def repeat(request: HttpRequest, check: Check) -> HttpResponse:
     """Ask all of it again as a new check. The same form sent twice makes one."""
     form = repetition_of(check, request.POST.get("nonce", ""))
@@ -70,6 +71,9 @@ def repeat(request: HttpRequest, check: Check) -> HttpResponse:
         reasons = " ".join(str(error) for errors in form.errors.values() for error in errors)
         messages.error(request, _("Nothing was asked.") + f" {reasons}")
         return redirect(reports.check_url(check))
+    asking = reports.asking(reports.board_of(check).cells)
+    if asking.count > 1 and "confirmed" not in request.POST:
+        return _confirm(request, check, asking, form.cleaned_data["nonce"])
     try:
         new, _created = queue.enqueue(form.to_order(), check.team, request.user, systems.estimates(), repeats=check)
     except OverBudgetError as refusal:
@@ -96,8 +100,10 @@ def delete(request: HttpRequest, check: Check) -> HttpResponse:
     return redirect("capture:checks")
 
 
-def _without_answer(cell: Cell) -> bool:
-    return not cell.is_open and cell.state is not State.ANSWERED
+def _confirm(request: HttpRequest, check: Check, asking: Asking, nonce: str = "") -> HttpResponse:
+    """Say how many questions would be asked and for how much; the button there sends the same with a yes."""
+    context = {"check": check, "asking": asking, "nonce": nonce, "room": budgets.room(check.team)}
+    return render(request, "capture/confirm.html", context)
 
 
 def _tell_missing(request: HttpRequest, slugs: Iterable[str]) -> None:

@@ -24,7 +24,7 @@ def answer(request: HttpRequest, check: Check, position: int, provider: str, sam
     """What came of one place of a check, or how it stands."""
     found = _answer(check, position, provider, sample)
     template = "capture/_answer.html" if _htmx(request) else "capture/answer.html"
-    response = render(request, template, {"check": check, "answer": found})
+    response = render(request, template, {"check": check, "answer": found, "asking": reports.asking([found.cell])})
     # Within the page of the check, the address stays that of the check.
     return push_url(response, False)
 

@@ -16,7 +16,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from capture import budgets, queue, reports, starters, systems
 from capture.budgets import OverBudgetError
-from capture.forms import CheckForm, Draft, initial_of, new_nonce, wanted_of
+from capture.forms import CheckForm, Draft, initial_of, means_starters, new_nonce, only_text, wanted_of
 from capture.models import Check, Team
 from capture.models.clock import database_now
 from capture.views import UNAUTHORIZED, _htmx, for_team
@@ -48,15 +48,20 @@ def _form(request: HttpRequest, team: Team) -> HttpResponse:
     typed["nonce"] = request.GET["form"]
     typed["do"] = f"brand:{request.GET.get('brand', '')}"
     typed.setlist("providers", list(systems.configured()))
-    draft = Draft(typed, team)
+    draft = Draft(only_text(typed), team)
     return render(request, "capture/new_check.html", _context(team, draft.typed, initial=draft.initial))
 
 
 @for_team
 def _start(request: HttpRequest, team: Team) -> HttpResponse:
-    context = _context(team, request.POST, data=request.POST)
+    typed = only_text(request.POST)
+    if means_starters(typed):
+        typed["do"] = "starters"
+        return _drafted(request, team, typed)
+    context = _context(team, typed, data=typed)
     form = context["form"]
     if not form.is_valid():
+        form.focus_what_is_wrong()
         return render(request, "capture/new_check.html", context)
     try:
         check, created = queue.enqueue(form.to_order(), team, request.user, systems.estimates())
@@ -65,12 +70,11 @@ def _start(request: HttpRequest, team: Team) -> HttpResponse:
         return render(request, "capture/new_check.html", context)
     if created or database_now() - check.created_at < DOUBLE_CLICK:
         return redirect(reports.check_url(check))
-    return _asked_already(request, check)
+    return _asked_already(request, check, typed)
 
 
-def _asked_already(request: HttpRequest, check: Check) -> HttpResponse:
+def _asked_already(request: HttpRequest, check: Check, typed: QueryDict) -> HttpResponse:
     """The same form was sent before; another random value would make it another check."""
-    typed = request.POST.copy()
     typed["nonce"] = new_nonce()
     return render(request, "capture/asked_already.html", {"check": check, "form": CheckForm(typed)})
 
@@ -79,7 +83,11 @@ def _asked_already(request: HttpRequest, check: Check) -> HttpResponse:
 @for_team
 def draft_check(request: HttpRequest, team: Team) -> HttpResponse:
     """What is typed so far, counted, or changed by what was picked: as a page, or, for htmx, the part that it names."""
-    draft = Draft(request.POST, team)
+    return _drafted(request, team, only_text(request.POST))
+
+
+def _drafted(request: HttpRequest, team: Team, typed: QueryDict) -> HttpResponse:
+    draft = Draft(typed, team)
     part = PARTS.get(_htmx(request).target or "") if _htmx(request) else None
     context = _context(team, draft.typed, initial=draft.initial)
     return render(request, part or "capture/new_check.html", {**context, "note": draft.note, "part": part})
@@ -105,9 +113,10 @@ def kept(request: HttpRequest, status: int, why: str, *, log_in: bool = False) -
     Arguments:
         log_in: a link to log in stands beside it.
     """
+    typed = only_text(request.POST)
     context = {
-        "form": CheckForm(initial=initial_of(request.POST)),
-        "typed": request.POST,
+        "form": CheckForm(initial=initial_of(typed)),
+        "typed": typed,
         "why": why,
         "log_in": log_in,
         "csrf_token": get_token(request),

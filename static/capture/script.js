@@ -14,6 +14,29 @@ document.addEventListener("submit", (event) => {
   setTimeout(() => delete form.dataset.sent, SENDING);
 });
 
+/* In the field of a starter, Enter adds its questions, which the form could tell only if something stands in it. */
+document.addEventListener("keydown", (event) => {
+  if (event.key !== "Enter" || event.isComposing || event.target.id !== "id_thing") return;
+  event.preventDefault();
+  document.getElementById("add-starters").click();
+});
+
+/* Going back, or a reload, fills the fields in after the page has come: what they come to is worked out anew. */
+addEventListener("pageshow", ({ persisted }) => {
+  if (!persisted && performance.getEntriesByType("navigation")[0]?.type === "navigate") return;
+  document.getElementById("id_brand")?.dispatchEvent(new Event("change", { bubbles: true }));
+});
+
+/* What is put right is not called wrong any more. */
+document.addEventListener("input", ({ target }) => {
+  const field = target.closest(".wrong");
+  if (!field) return;
+  field.classList.remove("wrong");
+  field.querySelector(".error").remove();
+  for (const marked of field.querySelectorAll("[aria-invalid]")) marked.removeAttribute("aria-invalid");
+  if (!document.querySelector(".wrong")) document.getElementById("amiss")?.remove();
+});
+
 /* Where htmx asks, the page says that there was no answer, and of itself that there is one again. */
 const TROUBLES = { 401: "login", 403: "old", 404: "gone" };
 document.addEventListener("htmx:afterRequest", ({ detail: { xhr } }) => {
@@ -34,7 +57,9 @@ document.addEventListener("htmx:afterRequest", (event) => {
   pace.next = performance.now() + (document.hidden ? pace.hidden : pace.gap) - 100;
 });
 document.addEventListener("visibilitychange", () => {
-  if (!document.hidden) pace.next = 0;
+  if (document.hidden) return;
+  pace.next = 0;
+  document.getElementById("progress")?.dispatchEvent(new Event("look")); // of a check that is over, which does not ask by itself
 });
 features.push((root) => {
   const button = root.querySelector("#pause");
@@ -44,6 +69,8 @@ features.push((root) => {
     pace.paused = !pace.paused;
     pace.next = 0;
     button.setAttribute("aria-pressed", pace.paused);
+    [button.textContent, button.dataset.other] = [button.dataset.other, button.textContent];
+    document.getElementById("still").hidden = !pace.paused;
   });
 });
 

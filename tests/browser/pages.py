@@ -41,7 +41,7 @@ class Scene:
 
     @classmethod
     def make(cls, user: User) -> Scene:
-        checks = {"done": _done(user), "mixed": _mixed(user)}
+        checks = {"done": _done(user), "half": _half(user), "mixed": _mixed(user)}
         return cls(user, checks | {"repeated": _repeated(user), "paused": _paused(user)})
 
     def path(self, name: str) -> str:
@@ -92,6 +92,8 @@ PAGES = (
     SomePage("new-check-errors", at("/checks/new/"), press="Check"),
     SomePage("new-check-of-a-brand", lambda scene: f"/checks/new/?brand={scene.checks['mixed'].brand_id}"),
     SomePage("check-under-way", lambda scene: scene.path("mixed")),
+    SomePage("check-called-off", lambda scene: scene.path("half")),
+    SomePage("confirm", lambda scene: scene.path("half"), press="Ask all 3 questions again as a new check, free"),
     SomePage("check-done", lambda scene: scene.path("done")),
     SomePage("check-repeated", lambda scene: scene.path("repeated")),
     SomePage("check-paused", lambda scene: scene.path("paused")),
@@ -122,6 +124,18 @@ PAGES = (
     SomePage("not-allowed", at("/refuses/"), status=403),
     SomePage("bad-request", at("/?page=%00"), status=400),
 )
+
+
+def _half(user: User) -> Check:
+    """One is answered, one has failed, one was called off."""
+    check = make_check(user, prompts=("Which is best?", "Which is cheapest?", "Which is quietest?"))
+    answered, failed = claim("openai", 2)
+    for ticket in (answered, failed):
+        queue.start(ticket, WORKER, ACCOUNT, PATIENCE)
+    queue.complete(answered, answer())
+    queue.fail(failed, error("invalid_api_key", kind=Kind.FATAL))
+    queue.cancel(check.jobs.all())
+    return check
 
 
 def _done(user: User) -> Check:

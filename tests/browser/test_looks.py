@@ -80,6 +80,28 @@ def test_a_very_wide_window_is_filled_and_not_flooded(visitor, user):
     assert 1200 <= box["width"] <= 1600
 
 
+def test_on_a_phone_the_header_of_staff_has_two_rows(visitor):
+    page = visitor(make_user(is_staff=True), width=NARROW).go("/")
+
+    tops = {round(link.bounding_box()["y"]) for link in page.locator(".top a, .top button").all()}
+
+    photograph(page, "checks-of-staff")
+    assert max(tops) - min(tops) < 60
+    heights = [link.bounding_box()["height"] for link in page.locator(".places a").all()]
+    assert max(heights) < 40  # on one line
+    assert not sticks_out(page)
+
+
+@pytest.mark.parametrize("name", ["check-under-way", "check-done", "answer-failed", "checks", "brands"])
+def test_nothing_that_is_pressed_is_printed(visitor, user, name):
+    page = open_page(next(page for page in PAGES if page.name == name), visitor, user, "dark").page
+
+    page.emulate_media(media="print")
+
+    photograph(page, f"{name}-print")
+    expect(page.locator("button, input, select, #controls, .doing, .button").filter(visible=True)).to_have_count(0)
+
+
 def test_print_leaves_out_what_one_presses(visitor, user):
     page = open_page(PAGES[0], visitor, user, "dark").page
 

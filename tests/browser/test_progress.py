@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import re
+from datetime import timedelta
 
 import pytest
 from django.contrib.sessions.models import Session
+from django.utils import timezone
 from playwright.sync_api import Page, expect
 
 from capture import heartbeat, queue
-from capture.models import CaptureJob, Check
+from capture.models import CaptureJob, Check, Lane
 from capture.providers import registry
+from capture.providers.replies import Kind
 from capture.reports import check_url
 from tests.browser.site import Site
 from tests.browser.test_start import CHECK_PAGE, NEW, check_button, fill_in
-from tests.factories import ACCOUNT, PATIENCE, WORKER, answer, claim, make_check
+from tests.factories import ACCOUNT, PATIENCE, WORKER, answer, claim, error, make_check
 from tests.process.running import until
 
 SOON = 30_000  # milliseconds, for what a worker has to do first
@@ -51,15 +54,17 @@ class TestWholeWay:
         check_button(page).click()
         page.wait_for_url(CHECK_PAGE)
         expect(page).to_have_title("0 of 10 · Northwind · AI Control")
-        expect(page.locator("#progress .hold")).to_contain_text("no worker is alive")
+        expect(page.locator("#progress .hold")).to_have_text(
+            "Nothing is being asked at the moment. Tell whoever runs AI Control."
+        )
 
         work()
 
         finished(page)
         expect(page).to_have_title("Northwind · AI Control")
         expect(page.locator(".cell .answered")).to_have_count(10)
-        expect(page.locator("#controls")).to_have_count(0)
-        assert page.locator("#progress").get_attribute("hx-trigger") is None
+        expect(page.get_by_role("button", name="Pause updates")).to_be_hidden()
+        assert page.locator("#progress").get_attribute("hx-trigger") == "look"
 
     def test_the_tab_is_closed_and_somebody_comes_back_in_another(self, visit, work):
         page = visit.go(NEW)
@@ -137,14 +142,40 @@ class TestRefresh:
         asked: list[str] = []
 
         pause.click()
-        expect(pause).to_have_attribute("aria-pressed", "true")
+        resume = page.get_by_role("button", name="Resume updates")
+        expect(resume).to_have_attribute("aria-pressed", "true")
+        expect(page.get_by_text("Updates are paused: this page stands still.")).to_be_visible()
         page.on("request", lambda request: asked.append(request.url))
         complete(1)
         page.wait_for_timeout(5_000)
         assert asked == []
 
-        pause.click()
+        resume.click()
         expect(cell(page, 1)).to_contain_text("answered")
+        expect(pause).to_have_attribute("aria-pressed", "false")
+        expect(page.get_by_text("this page stands still")).to_be_hidden()
+
+    def test_what_cannot_be_called_off_any_more_offers_no_button(self, visit, check):
+        page = visit.go(check_url(check))
+        button = page.get_by_role("button", name="Call off what was not asked yet")
+        expect(button).to_be_visible()
+
+        Lane.objects.update(limit=len(MANY))
+        for ticket in claim("openai", len(MANY)):
+            queue.start(ticket, WORKER, ACCOUNT, PATIENCE)
+
+        expect(button).to_be_hidden()
+
+    def test_a_check_that_was_over_is_looked_at_when_its_page_is_seen_again(self, visit, check):
+        queue.cancel(check.jobs.all())
+        page = visit.go(check_url(check))
+        expect(page.locator(".totals")).to_have_text("Finished: 0 of 30 answered, 30 called off")
+
+        queue.requeue(check.jobs.all())
+        page.evaluate("() => document.dispatchEvent(new Event('visibilitychange'))")
+
+        expect(page.locator(".totals")).to_contain_text("0 of 30 finished")
+        expect(page.get_by_role("button", name="Pause updates")).to_be_visible()
 
     def test_at_320_pixels_there_is_a_list_for_each_question(self, visitor, user, check):
         page = visitor(user, width=320).go(check_url(check))
@@ -157,6 +188,54 @@ class TestRefresh:
 
         complete(1)
         expect(cell(page, 1)).to_contain_text("answered")
+
+
+MEASURE = """() => {
+  window.shifts = [];
+  new PerformanceObserver((list) => {
+    for (const shift of list.getEntries())
+      shifts.push([shift.value, ...shift.sources.map(({node}) => node?.outerHTML?.slice(0, 80) ?? node?.nodeName)]);
+  }).observe({type: "layout-shift", buffered: true});
+}"""
+
+
+@pytest.mark.parametrize("width", [320, 1280])
+def test_nothing_moves_from_the_first_question_to_the_last_answer(visitor, user, width):
+    visit = visitor(user, width=width)
+    visit.complaints.forgive("401")
+    check = make_check(user, prompts=MANY[:6], providers=("chatgpt", "perplexity", "gemini"))
+    page = visit.go(check_url(check))
+    page.evaluate(MEASURE)
+    holds = page.locator(".hold")
+    expect(holds).to_have_text("Nothing is being asked at the moment. Tell whoever runs AI Control.")
+
+    heartbeat.register(WORKER, list(registry.by_slug), 8)
+    expect(holds).to_have_count(0)
+    Lane.objects.filter(name="perplexity").update(paused=True)
+    Lane.objects.filter(name="gemini").update(
+        cooling_until=timezone.now() + timedelta(minutes=10), cooling_reason="invalid_api_key"
+    )
+    expect(holds).to_have_count(2)
+    page.get_by_role("button", name="Pause updates").click()
+    page.get_by_role("button", name="Resume updates").click()
+    complete(3)
+    (ticket,) = claim("openai", 1)
+    queue.start(ticket, WORKER, ACCOUNT, PATIENCE)
+    queue.fail(ticket, error("invalid_api_key", kind=Kind.FATAL))
+    expect(cell(page, 4)).to_contain_text("failed")
+    Session.objects.all().delete()
+    expect(page.get_by_role("status").get_by_role("link", name="Log in")).to_be_visible()
+    visit.log_in(user)
+    complete(2)
+    expect(cell(page, 6)).to_contain_text("answered", timeout=SOON)
+    Lane.objects.update(paused=False, cooling_until=None, cooling_reason="")
+    expect(holds).to_have_count(0)
+    queue.cancel(check.jobs.all())
+    finished(page)
+    expect(page.get_by_role("button", name="that were called off")).to_be_visible()
+
+    shifts = page.evaluate("() => shifts")
+    assert sum(shift[0] for shift in shifts) < 0.01, shifts
 
 
 class TestTime:

@@ -190,6 +190,78 @@ def test_enter_in_the_first_field_presses_check_and_no_other_button(visitor, use
     assert Check.objects.latest("pk").names["brand"]["name"] == "Northwind"
 
 
+@pytest.mark.parametrize("javascript", [True, False], ids=["with JavaScript", "without JavaScript"])
+def test_enter_in_the_field_of_a_starter_adds_its_questions(visitor, user, javascript):
+    page = visitor(user, javascript=javascript).go(NEW)
+    fill_in(page, prompts="Mine?")
+    page.get_by_text("Questions to start from").click()
+    page.get_by_label("As people call several of it").fill("espresso machines")
+
+    page.get_by_label("As people call several of it").press("Enter")
+
+    expect(page.get_by_label("Questions", exact=True)).to_have_value(re.compile(r"Mine\?\nWhich espresso machines"))
+    expect(page.get_by_label("As people call several of it")).to_have_value("")
+    assert not Check.objects.exists()
+
+
+def test_enter_in_the_empty_field_of_a_starter_asks_what_it_is(visit):
+    page = visit.go(NEW)
+    fill_in(page)
+    page.get_by_text("Questions to start from").click()
+
+    page.get_by_label("As people call several of it").press("Enter")
+
+    expect(page.get_by_role("alert")).to_contain_text("Say first what it is")
+    assert not Check.objects.exists()
+
+
+def test_going_back_works_the_sum_out_anew(visit):
+    page = visit.go(NEW)
+    fill_in(page)
+    expect(page.locator("#sum")).to_contain_text("= 10 jobs")
+    check_button(page).click()
+    page.wait_for_url(CHECK_PAGE)
+
+    page.go_back()
+
+    expect(page.locator("#sum")).to_contain_text("= 10 jobs")
+    expect(page.get_by_text("1 question asked before", exact=False)).to_have_count(0)
+
+
+def test_dragging_at_a_field_writes_no_style_into_the_page(visit, user):
+    make_check(user, brand="Earlier")
+    page = visit.go(NEW)
+    field = page.get_by_label("Questions", exact=True)
+    box = field.bounding_box()
+    assert box
+
+    page.mouse.move(box["x"] + box["width"] - 4, box["y"] + box["height"] - 4)
+    page.mouse.down()
+    page.mouse.move(box["x"] + box["width"] - 4, box["y"] + box["height"] + 80)
+    page.mouse.up()
+    page.get_by_role("button", name="Earlier").click()
+
+    expect(page.get_by_label("Brand")).to_have_value("Earlier")
+    assert field.get_attribute("style") is None
+
+
+def test_what_is_put_right_is_not_called_wrong_any_more(visit):
+    page = visit.go(NEW)
+    fill_in(page, prompts="")
+    page.get_by_label("Brand").fill("123")
+    check_button(page).click()
+    marked = page.get_by_text("Please look at what is marked below.")
+    expect(marked).to_be_visible()
+    expect(page.get_by_label("Brand")).to_be_focused()
+
+    page.get_by_label("Brand").fill("Northwind")
+    expect(page.get_by_text("has no letters")).to_have_count(0)
+    expect(marked).to_be_visible()
+    page.get_by_label("Questions", exact=True).fill("Which is best?")
+
+    expect(marked).to_have_count(0)
+
+
 def test_by_keyboard_only(visit):
     page = visit.go(NEW)
     page.keyboard.press("Tab")
@@ -222,7 +294,7 @@ def test_without_javascript(visitor, user):
     fill_in(page)
 
     page.get_by_role("button", name="Earlier").click()
-    expect(page.get_by_label("Competitors")).to_have_value("Fabrikam")
+    expect(page.get_by_label("Competitors")).to_have_value("Contoso\nFabrikam")
     page.get_by_text("1 question asked before about Earlier").click()
     page.get_by_label("Old one?").check()
     page.get_by_role("button", name="Add the chosen ones").click()

@@ -3,14 +3,27 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from django.test import Client
 
-from capture import queue, reports
+from capture import queue, reports, systems
+from capture.formatting.money import dollars
 from capture.models import Attempt, Brand, Capture, CaptureJob, Charge, Check, Source
 from tests.factories import complete_one, make_check, make_job, start_one, unknown_error
+from tests.test_check_page import progress_on
+from tests.test_views import Tags
 from tests.views.conftest import mixed_check, path_of, place_of, said, start_first
+
+YES = {"confirmed": "yes"}
+
+
+@pytest.fixture
+def real(simulated, settings):
+    """ChatGPT is asked for money."""
+    settings.CAPTURE_PROVIDER_KEYS = {"OPENAI_API_KEY": "sk-test"}
+    settings.SIMULATOR_URL = ""
 
 
 class TestAskAgain:
@@ -28,7 +41,7 @@ class TestAskAgain:
         check = mixed_check(ada)
         queue.cancel(check.jobs.all())
 
-        response = browser.post(path_of(check, "ask-again"), follow=True)
+        response = browser.post(path_of(check, "ask-again"), YES, follow=True)
 
         assert said(response) == "2 questions are asked again."
         assert list(check.jobs.order_by("pk").values_list("status", flat=True)) == ["done", "pending", "pending"]
@@ -38,7 +51,7 @@ class TestAskAgain:
         queue.cancel(check.jobs.all())
         check.jobs.all().delete()
 
-        browser.post(path_of(check, "ask-again"))
+        browser.post(path_of(check, "ask-again"), YES)
 
         assert sorted(check.jobs.values_list("prompt__position", "status")) == [(2, "pending"), (3, "pending")]
 
@@ -46,8 +59,8 @@ class TestAskAgain:
         check = mixed_check(ada)
         check.jobs.all().delete()
 
-        browser.post(path_of(check, "ask-again"), follow=True)
-        response = browser.post(path_of(check, "ask-again"), follow=True)
+        browser.post(path_of(check, "ask-again"), YES, follow=True)
+        response = browser.post(path_of(check, "ask-again"), YES, follow=True)
 
         assert said(response) == "Nothing is asked again: all of it has an answer or is being asked."
         assert check.jobs.count() == 2
@@ -60,6 +73,39 @@ class TestAskAgain:
 
         assert "Left out, since it cannot be asked here now: ChatGPT." in said(response)
         assert not check.jobs.filter(prompt__position=2, status="pending").exists()
+
+    def test_of_several_it_says_first_how_many_and_for_how_much(self, browser, ada, settings):
+        check = mixed_check(ada)
+        queue.cancel(check.jobs.all())
+        free = browser.post(path_of(check, "ask-again")).content.decode()
+        settings.CAPTURE_PROVIDER_KEYS = {"OPENAI_API_KEY": "sk-test"}
+        settings.SIMULATOR_URL = ""
+
+        dear = browser.post(path_of(check, "ask-again")).content.decode()
+
+        assert "Ask 2 questions, free" in free
+        assert "Ask 2 questions, about $0.0" in dear
+        assert not check.jobs.open().exists()
+
+    def test_its_button_there_asks_them(self, browser, ada):
+        check = mixed_check(ada)
+        queue.cancel(check.jobs.all())
+        html = browser.post(path_of(check, "ask-again"), {"kind": "cancelled"}).content.decode()
+        sent = {tag["name"]: tag["value"] for tag in Tags(html).of("input") if tag["name"] != "csrfmiddlewaretoken"}
+
+        response = browser.post(path_of(check, "ask-again"), sent, follow=True)
+
+        assert said(response) == "1 question is asked again."
+        assert check.jobs.open().get().prompt.position == 3
+
+    @pytest.mark.parametrize(("kind", "position"), [("cancelled", 3), ("unanswered", 2)])
+    def test_what_was_called_off_is_told_apart_from_what_has_failed(self, browser, ada, kind, position):
+        check = mixed_check(ada)
+        queue.cancel(check.jobs.all())
+
+        browser.post(path_of(check, "ask-again"), {"kind": kind, **YES})
+
+        assert check.jobs.open().get().prompt.position == position
 
     @pytest.mark.parametrize("place", ["9-chatgpt-1", "1-gemini-1", "nonsense", "1-chatgpt-1 "])
     def test_a_place_that_is_not_there(self, browser, ada, place):
@@ -92,7 +138,7 @@ class TestRepeat:
         asked = {"prompts": ("One?", "Two?"), "providers": ("chatgpt", "gemini"), "samples": 2, "country": "DE"}
         old = make_check(ada, **asked)
 
-        response = browser.post(path_of(old, "repeat"), {"nonce": "fresh"})
+        response = browser.post(path_of(old, "repeat"), {"nonce": "fresh", **YES})
 
         new = Check.objects.exclude(pk=old.pk).get()
         assert response.url == path_of(new)
@@ -101,6 +147,17 @@ class TestRepeat:
         assert texts(new) == texts(old)
         assert new.jobs.pending().count() == old.jobs.count() == 8
         assert new.created_by == ada
+
+    def test_of_several_it_says_first_how_many_and_for_how_much(self, browser, ada):
+        old = make_check(ada, prompts=("One?", "Two?"))
+
+        html = browser.post(path_of(old, "repeat"), {"nonce": "fresh"}).content.decode()
+
+        assert "Ask 2 questions, free" in html
+        assert Check.objects.count() == 1
+        sent = {tag["name"]: tag["value"] for tag in Tags(html).of("input") if tag["name"] != "csrfmiddlewaretoken"}
+        browser.post(path_of(old, "repeat"), sent)
+        assert Check.objects.exclude(pk=old.pk).get().jobs.count() == 2
 
     def test_pressed_twice_it_makes_one(self, browser, ada):
         old = make_check(ada)
@@ -133,7 +190,7 @@ class TestRepeat:
         settings.CAPTURE_PROVIDER_KEYS = {"OPENAI_API_KEY": "sk-test"}
         settings.SIMULATOR_URL = ""
 
-        response = browser.post(path_of(old, "repeat"), {"nonce": "fresh"}, follow=True)
+        response = browser.post(path_of(old, "repeat"), {"nonce": "fresh", **YES}, follow=True)
 
         assert Check.objects.exclude(pk=old.pk).get().providers == ["chatgpt"]
         assert said(response) == "Left out, since it cannot be asked here now: Perplexity."
@@ -227,8 +284,20 @@ class TestPageOfTheCheck:
         html = browser.get(path_of(make_check(ada))).content.decode()
 
         assert "Call off what was not asked yet" in html
-        assert "Delete this check" not in html
-        assert "Ask again what has no answer" not in html
+        assert '<a class="grave gone"' in html
+        assert "that has no answer" not in html
+
+    def test_what_is_in_hand_cannot_be_called_off(self, browser, ada):
+        check = make_check(ada, prompts=("One?", "Two?"))
+
+        def unasked() -> str:
+            return str(progress_on(browser.get(path_of(check)).content.decode())["data-unasked"])
+
+        assert unasked() == "2"
+        start_first(check.jobs.get(prompt__position=1))
+        assert unasked() == "1"
+        start_first(check.jobs.get(prompt__position=2))
+        assert unasked() == "0"
 
     def test_when_it_is_over_what_has_no_answer_can_be_asked_again(self, browser, ada):
         check = mixed_check(ada)
@@ -236,15 +305,38 @@ class TestPageOfTheCheck:
 
         html = browser.get(path_of(check)).content.decode()
 
-        assert "Ask again what has no answer" in html
-        assert "Delete this check" in html
+        assert "Ask 1 question again that has no answer, free" in html
+        assert "Ask 1 question that was called off, free" in html
+        assert "Ask all 3 questions again as a new check, free" in html
+        assert '<a class="grave" ' in html
         assert "Call off" not in html
+
+    @pytest.mark.usefixtures("real")
+    def test_buttons_say_what_they_cost(self, browser, ada):
+        check = mixed_check(ada)
+        queue.cancel(check.jobs.all())
+        cost = dollars(3 * systems.estimates()["chatgpt"])
+
+        html = browser.get(path_of(check)).content.decode()
+
+        assert f"Ask all 3 questions again as a new check, about {cost}" in html
+        place = browser.get(place_of(check, 2)).content.decode()
+        assert f"Ask again, about {dollars(systems.estimates()['chatgpt'])}" in place
+
+    def test_what_was_called_off_does_not_count_as_done(self, browser, ada):
+        check = mixed_check(ada)
+        queue.cancel(check.jobs.all())
+
+        html = browser.get(path_of(check)).content.decode()
+
+        assert progress_on(html)["data-spoken"] == "Finished: 1 of 3 answered, 1 called off"
+        assert '<progress max="3" value="2"' in html
 
     def test_when_all_is_answered_there_is_nothing_to_ask_again(self, browser, ada):
         job = make_job(user=ada)
         complete_one(job)
 
-        assert "Ask again what has no answer" not in browser.get(path_of(job.of_check)).content.decode()
+        assert "that has no answer" not in browser.get(path_of(job.of_check)).content.decode()
 
     def test_the_last_news_brings_what_can_be_done_now(self, browser, ada):
         job = make_job(user=ada)
@@ -277,8 +369,27 @@ class TestWhoMay:
         assert Check.objects.count() == 1
 
     @pytest.mark.parametrize("action", ["ask-again", "cancel", "repeat"])
-    def test_an_address_alone_does_nothing(self, browser, ada, action):
-        assert browser.get(path_of(make_check(ada), action)).status_code == 405
+    def test_after_logging_in_one_is_back_at_the_check_and_nothing_was_done(self, client, ada, action):
+        check = make_check(ada)
+        login = client.post(path_of(check, action)).url
+        client.force_login(ada)
+
+        response = client.get(parse_qs(urlsplit(login).query)["next"][0], follow=True)
+
+        assert response.redirect_chain == [(path_of(check), 302)]
+        assert said(response) == "Nothing was done: you had to log in first. Please press again."
+        assert check.jobs.pending().count() == Check.objects.count() == 1
+
+    @pytest.mark.parametrize("action", ["ask-again", "cancel", "repeat"])
+    def test_another_teams_check_is_not_there(self, browser, action):
+        assert browser.get(path_of(make_check(), action)).status_code == 404
+
+    @pytest.mark.parametrize("action", ACTIONS)
+    def test_other_methods_are_refused_with_a_page(self, browser, ada, action):
+        response = browser.put(path_of(make_check(ada), action))
+
+        assert response.status_code == 405
+        assert "Nothing was done" in response.content.decode()
 
     @pytest.mark.django_db
     @pytest.mark.parametrize("action", ACTIONS)

@@ -10,7 +10,7 @@ import pytest
 from capture import queue
 from capture.models import Attempt, Brand, Capture, CaptureJob
 from capture.providers.replies import Refused, Source
-from tests.factories import answer, complete_one, error, make_check, make_job, start_one, unknown_error
+from tests.factories import FOR_MONEY, answer, complete_one, error, make_check, make_job, start_one, unknown_error
 from tests.formatting.conftest import Page
 from tests.views.conftest import path_of, place_of, start_first
 
@@ -76,7 +76,7 @@ class TestAnswer:
         assert "System ChatGPT, asked through the OpenAI API" in words
         assert "Model gpt-test" in words
         assert re.search(r"Answered \d+ \w+ 20\d\d, \d\d:\d\d UTC", words)
-        assert "Cost $0.0130, not charged" in words
+        assert "Cost nothing: simulated (a real one: about $0.013)" in words
         assert "Attempts 1" in words
         assert "simulated" in words
         assert "cached" not in words
@@ -129,9 +129,19 @@ class TestAnswer:
 
     def test_an_unknown_outcome_is_told(self, page, ada):
         job = make_job(user=ada)
-        queue.fail(start_one(job), unknown_error())
+        queue.fail(start_one(job, FOR_MONEY), unknown_error())
 
         assert "nobody knows whether it was charged" in page(place_of(job.of_check))
+
+    def test_of_the_simulator_everybody_knows_that_it_costs_nothing(self, page, ada):
+        job = make_job(user=ada)
+        queue.fail(start_one(job), unknown_error())
+
+        html = page(place_of(job.of_check))
+
+        assert "nobody knows" not in html
+        assert "1 attempt had no whole reply." in html
+        assert "Cost nothing: simulated (a real one: about $0.02)" in words_of(html)
 
     def test_one_that_is_still_to_come_says_so(self, page, ada):
         html = page(place_of(make_check(ada)))

@@ -105,6 +105,15 @@ class TestAnswers:
         for name in ("asked_at", "answered_at"):
             assert re.fullmatch(r"20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d\+05:30", row[name])
 
+    def test_a_small_cost_is_written_out(self, browser, ada):
+        job = make_job(user=ada)
+        complete_one(job)
+        job.of_check.captures.update(cost="0.000067")
+
+        (row,) = rows_of(browser, job.of_check)
+
+        assert row["cost_usd"] == "0.000067"
+
     def test_unknown_outcomes_are_told(self, browser, ada):
         job = make_job(user=ada)
         queue.fail(start_one(job), unknown_error())
