@@ -152,7 +152,7 @@ class TestActions:
         page = visitor(user, javascript=javascript).go(check_url(failed))
 
         cell(page).get_by_role("link", name="failed").click()
-        page.get_by_role("button", name="Ask again", exact=True).click()
+        page.get_by_role("button", name="Ask again, free", exact=True).click()
         expect(page.get_by_text("1 question is asked again.")).to_be_visible()
         work()
 
@@ -178,7 +178,7 @@ class TestActions:
     def test_a_check_is_asked_again_as_a_new_one(self, visitor, user, answered, javascript):
         page = visitor(user, javascript=javascript).go(check_url(answered))
 
-        page.get_by_role("button", name="Ask all of it again as a new check").dblclick()
+        page.get_by_role("button", name="again as a new check, free").dblclick()
 
         expect(page.get_by_role("button", name="Call off what was not asked yet")).to_be_visible()
         assert Check.objects.count() == 2
