@@ -24,7 +24,8 @@ STOP = """() => {
 
 # A radio group is one stop.
 NOT_REACHED = """() => [...document.querySelectorAll("a[href], button, input, select, textarea, summary")]
-  .filter(one => one.checkVisibility({visibilityProperty: true}) && !one.disabled && one.type !== "hidden" && one.type !== "radio")
+  .filter(one => one.checkVisibility({visibilityProperty: true}))
+  .filter(one => !one.disabled && one.type !== "hidden" && one.type !== "radio")
   .filter(one => !one.closest("[aria-hidden=true]"))
   .filter(one => !one.dataset.reached).map(one => one.outerHTML.slice(0, 120))"""
 
