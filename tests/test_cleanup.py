@@ -290,7 +290,7 @@ class TestPagesAfterwards:
     def test_what_has_no_answer_can_still_be_asked_again(self, browser, check):
         clean(0, 0)
 
-        browser.post(path_of(check, "ask-again"))
+        browser.post(path_of(check, "ask-again"), {"confirmed": "yes"})
 
         assert check.jobs.pending().count() == 2
 
