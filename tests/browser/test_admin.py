@@ -63,7 +63,7 @@ def test_lists_and_forms_keep_to_the_policy(visit, label):
 
 
 def test_a_time_is_picked_by_calendar_and_clock(visit):
-    brand = Brand.objects.create(team=Team.objects.get(), name="Fabrikam")
+    brand = Brand.objects.create(team=Team.objects.get(), name="Wide World")
     page = visit.go(address("capture.brand", "change", brand.pk))
 
     page.locator(".field-archived_at .date-icon").first.click()

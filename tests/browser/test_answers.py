@@ -197,7 +197,7 @@ class TestActions:
         page = visitor(user, javascript=javascript).go(check_url(answered))
 
         with page.expect_download() as download:
-            page.get_by_role("link", name="Both (JSON)").click()
+            page.get_by_role("region", name="What you can do").get_by_role("link", name="Both (JSON)").click()
 
         assert download.value.suggested_filename.startswith("northwind-")
         (found,) = json.loads(Path(download.value.path()).read_text())["answers"]
