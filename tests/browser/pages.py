@@ -180,7 +180,7 @@ def _mixed(user: User) -> Check:
 
 
 def _with_history(user: User) -> Brand:
-    kept = Kept.make(user, name="Fabrikam", domains=["fabrikam.example"])
+    kept = Kept.make(user, name="Tailspin", domains=["tailspin.example"])
     today = timezone.localdate()
     for day in range(84):
         for provider, often in (("chatgpt", 3), ("perplexity", 2)):
@@ -188,7 +188,7 @@ def _with_history(user: User) -> Brand:
                 continue  # it could not be asked
             for question in ("Which is best?", "Which is cheapest?"):
                 whom = ["brand", "rival"] if (day + len(question)) % (often + day // 28) else ["rival"]
-                hosts = ["www.fabrikam.example", "reviews.example"] if day % 2 else ["contoso.example"]
+                hosts = ["www.tailspin.example", "reviews.example"] if day % 2 else ["contoso.example"]
                 model = "gpt-new" if day < 20 else "gpt-old"
                 moment = today - timedelta(days=day + 1)
                 kept.answer(moment, whom, question=question, provider=provider, hosts=hosts, model=model)

@@ -14,6 +14,8 @@ MOST = 300  # presses of Tab; no page has so many stops
 STOP = """() => {
   const here = document.activeElement;
   if (here === document.body) return {html: ""}; // past the last stop, before the first one
+  if (here === window.lastStop) return {html: ""}; // another part of the same field, as of a date
+  window.lastStop = here;
   if (here.dataset.reached) return null; // once round
   here.dataset.reached = "yes";
   const {outlineStyle, outlineWidth} = getComputedStyle(here);
