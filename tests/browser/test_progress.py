@@ -212,9 +212,9 @@ def test_nothing_moves_from_the_first_question_to_the_last_answer(visitor, user,
     heartbeat.register(WORKER, list(registry.by_slug), 8)
     expect(holds).to_have_count(0)
     Lane.objects.filter(name="perplexity").update(paused=True)
-    Lane.objects.filter(name="gemini").update(
-        cooling_until=timezone.now() + timedelta(minutes=10), cooling_reason="invalid_api_key"
-    )
+    now = timezone.now()
+    cools = {"cooling_since": now, "cooling_until": now + timedelta(minutes=10)}
+    Lane.objects.filter(name="gemini").update(cooling_reason="invalid_api_key", **cools)
     expect(holds).to_have_count(2)
     page.get_by_role("button", name="Pause updates").click()
     page.get_by_role("button", name="Resume updates").click()
@@ -228,7 +228,7 @@ def test_nothing_moves_from_the_first_question_to_the_last_answer(visitor, user,
     visit.log_in(user)
     complete(2)
     expect(cell(page, 6)).to_contain_text("answered", timeout=SOON)
-    Lane.objects.update(paused=False, cooling_until=None, cooling_reason="")
+    Lane.objects.update(paused=False, cooling_since=None, cooling_until=None, cooling_reason="")
     expect(holds).to_have_count(0)
     queue.cancel(check.jobs.all())
     finished(page)
