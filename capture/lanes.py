@@ -21,7 +21,7 @@ from capture.providers import registry
 # A call that takes longer than this is parked: it holds no place, or a few such calls would stop a lane.
 PARKED_AFTER = timedelta(minutes=30)
 
-__all__ = ["LaneBusyError", "Room", "change", "lock", "make_missing", "next_start", "note_claim", "placed"]
+__all__ = ["LaneBusyError", "Room", "change", "lock", "make_missing", "note_claim", "placed"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ def lock(name: str) -> Room:
 
 def _room(lane: Lane, now: datetime) -> Room:
     probe = lane.cooling_since is not None
-    if not lane.enabled or (probe and _is_ahead(lane.cooling_until, now)):
+    if not lane.enabled or lane.is_cooling_at(now):
         return Room(lane, polls=False)
     if probe and _is_out(lane.name, lane.probe):
         return Room(lane, polls=False)
@@ -72,21 +72,10 @@ def _room(lane: Lane, now: datetime) -> Room:
 
 
 def _starts(lane: Lane, now: datetime) -> int:
-    if lane.paused or _is_ahead(next_start(lane), now):
+    if lane.paused or (lane.next_start is not None and lane.next_start > now):
         return 0
     room = max(0, lane.limit - _in_flight(lane.name))
     return min(room, 1) if lane.least_seconds_between_starts else room
-
-
-def _is_ahead(time: datetime | None, now: datetime) -> bool:
-    return time is not None and time > now
-
-
-def next_start(lane: Lane) -> datetime | None:
-    """When the next call may be started at the earliest, or None when starts are not spaced."""
-    if not lane.least_seconds_between_starts or lane.last_start_at is None:
-        return None
-    return lane.last_start_at + timedelta(seconds=lane.least_seconds_between_starts)
 
 
 def _is_out(lane: str, probe: UUID | None) -> bool:

@@ -16,7 +16,7 @@ from django.contrib.auth.models import AnonymousUser
 from django.db import InterfaceError, OperationalError, transaction
 from django.utils.translation import gettext as _
 
-from capture import queue, reports, systems, turns
+from capture import queue, reports, systems
 from capture.budgets import OverBudgetError
 from capture.forms.repetition import repetition_of
 from capture.models import Check, Schedule, Team
@@ -101,7 +101,7 @@ def _ask_if_due(number: int, team: int, now: datetime) -> bool:
     """Make a check and write when the next one is due, or why there is none; says whether there is one."""
     with transaction.atomic():
         # Whoever has the team locked may be long about it: the next beat is soon.
-        schedule = _lock(pk=number, next_due__lte=now) if turns.lock([team], skip_locked=True) else None
+        schedule = _lock(pk=number, next_due__lte=now) if Team.objects.lock_all([team], skip_locked=True) else None
         if schedule is None or schedule.next_due is None:
             return False
         due = schedule.next_due if now - schedule.next_due <= LATE else schedule.due_after(now - LATE)

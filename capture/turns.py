@@ -3,28 +3,15 @@
 Start-time fair queueing: a team's next job in a lane gets the turn after its last one there, or the turn that the lane
 serves now, whichever is later. So teams alternate one by one however much each has asked for, a team that comes back
 after a while gets no turns for the past, and claiming stays a walk along an index.
+
+Who gives turns to a team has it locked (`Team.objects.lock_all`): two at once would give the same ones.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection
-
 from django.db.models import Max
 
-from capture.models import CaptureJob, Lane, Status, Team
-
-
-def lock(teams: Collection[int], *, skip_locked: bool = False) -> list[int]:
-    """Lock teams until the end of the transaction: who gives turns to one team at once would give the same ones.
-
-    Arguments:
-        skip_locked: leave out those that somebody else has locked, instead of waiting.
-
-    Returns:
-        The teams that are locked now.
-    """
-    rows = Team.objects.select_for_update(no_key=True, skip_locked=skip_locked)
-    return list(rows.filter(pk__in=teams).order_by("pk").values_list("pk", flat=True))
+from capture.models import CaptureJob, Lane, Status
 
 
 def served(lane: str) -> int:

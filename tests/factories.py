@@ -48,6 +48,11 @@ def make_order(**fields: Any) -> Order:
     return Order(**usual | fields)
 
 
+def prompts(count: int) -> tuple[str, ...]:
+    """So many questions, each another one."""
+    return tuple(f"{number}?" for number in range(count))
+
+
 def make_check(user: User | None = None, **fields: Any) -> Check:
     """A check as it is just after Check was pressed: every job is pending."""
     user = user or make_user()

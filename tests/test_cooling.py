@@ -22,6 +22,7 @@ from tests.factories import (
     error,
     fresh,
     make_check,
+    prompts,
     start_one,
     stranger,
     unknown_error,
@@ -61,10 +62,6 @@ def start_next():
     (ticket,) = claim(seats=1)
     assert queue.start(ticket, stranger(), ACCOUNT, PATIENCE)
     return ticket
-
-
-def prompts(count):
-    return tuple(f"{number}?" for number in range(count))
 
 
 def test_fault_27_a_lane_that_was_told_to_wait_starts_nothing_and_looks_after_nothing():

@@ -23,6 +23,7 @@ from tests.factories import (
     make_check,
     make_job,
     make_user,
+    prompts,
 )
 from tests.lost_workers import LIMITS, die
 from tests.lost_workers import claim as claim_for
@@ -33,10 +34,6 @@ from tests.test_worker import Scripted, _one_connection, make_worker, stop_when
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("_one_connection")]
 
 __all__ = ["_one_connection"]
-
-
-def prompts(count):
-    return tuple(f"{number}?" for number in range(count))
 
 
 # -------------------------------------------------------------------------------------------------- how a worker ends

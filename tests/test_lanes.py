@@ -10,7 +10,7 @@ from django.db.models import F
 from capture import lanes, queue
 from capture.models import CaptureJob, Lane
 from capture.models.clock import ClockTimestamp
-from tests.factories import ACCOUNT, PATIENCE, claim, make_check, stranger
+from tests.factories import ACCOUNT, PATIENCE, claim, make_check, prompts, stranger
 
 pytestmark = pytest.mark.django_db
 
@@ -22,10 +22,6 @@ def _lanes():
 
 def change(**fields):
     Lane.objects.filter(name="openai").update(**fields)
-
-
-def prompts(count):
-    return tuple(f"{number}?" for number in range(count))
 
 
 def start_all(tickets):

@@ -32,6 +32,7 @@ from tests.factories import (
     make_order,
     make_team,
     make_user,
+    prompts,
     start_one,
     stranger,
 )
@@ -104,10 +105,6 @@ def claim_once_free():
 
     until(claimed)
     return tickets
-
-
-def prompts(count):
-    return tuple(f"{number}?" for number in range(count))
 
 
 def test_fault_20_two_claimers_at_once_keep_to_the_limit_of_the_lane(elsewhere):

@@ -23,6 +23,7 @@ from tests.factories import (
     fresh,
     make_check,
     make_job,
+    prompts,
     stranger,
     unknown_error,
 )
@@ -40,10 +41,6 @@ from tests.lost_workers import (
 )
 
 pytestmark = pytest.mark.django_db
-
-
-def prompts(count):
-    return tuple(f"{number}?" for number in range(count))
 
 
 def only(job):

@@ -16,6 +16,7 @@ from tests.factories import (
     make_check,
     make_team,
     make_user,
+    prompts,
     start_one,
     stranger,
 )
@@ -27,10 +28,6 @@ pytestmark = pytest.mark.django_db
 def _lanes():
     lanes.make_missing()
     Lane.objects.update(limit=10_000)
-
-
-def prompts(count):
-    return tuple(f"{number}?" for number in range(count))
 
 
 def claimed_teams(count, lane="openai"):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import connection, models
@@ -65,3 +65,14 @@ class Lane(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    def is_cooling_at(self, now: datetime) -> bool:
+        """Whether nothing is asked of its account at a moment; a time that is left of an earlier cooling is none."""
+        return self.cooling_since is not None and self.cooling_until is not None and self.cooling_until > now
+
+    @property
+    def next_start(self) -> datetime | None:
+        """When the next call may be started at the earliest, or None when starts are not spaced."""
+        if not self.least_seconds_between_starts or self.last_start_at is None:
+            return None
+        return self.last_start_at + timedelta(seconds=self.least_seconds_between_starts)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from datetime import UTC, tzinfo
 from typing import TYPE_CHECKING, cast
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
@@ -29,6 +30,15 @@ class TeamQuerySet(models.QuerySet["Team"]):
     def lock(self, team: Team) -> Team:
         """The team as it is now, locked until the end of the transaction; rows that point to it can still be made."""
         return self.select_for_update(no_key=True).get(pk=team.pk)
+
+    def lock_all(self, teams: Collection[int], *, skip_locked: bool = False) -> list[int]:
+        """Lock teams by their numbers; says which are locked now.
+
+        Arguments:
+            skip_locked: leave out those that somebody else has locked, instead of waiting.
+        """
+        rows = self.select_for_update(no_key=True, skip_locked=skip_locked)
+        return list(rows.filter(pk__in=teams).order_by("pk").values_list("pk", flat=True))
 
     def _first_of(self, user: int) -> Team | None:
         return self.filter(memberships__user_id=user).order_by("memberships__id").first()

@@ -8,8 +8,8 @@ from decimal import Decimal
 
 from django.db import transaction
 
-from capture import budgets, systems, turns
-from capture.models import Capture, CaptureJob, Check
+from capture import budgets, systems
+from capture.models import Capture, CaptureJob, Check, Team
 from capture.notifications import notify
 from capture.providers import registry
 from capture.queue.entry import new_job
@@ -37,7 +37,7 @@ def requeue_places(check: Check, places: Collection[Place], estimates: Mapping[s
     """
     wanted = {place for place in places if place[1] in estimates}
     with transaction.atomic():
-        turns.lock([check.team_id])
+        Team.objects.lock_all([check.team_id])
         # Of two at once the second waits here, and finds what the first has made; a deletion waits, too.
         Check.objects.select_for_update(no_key=True).get(pk=check.pk)
         tickets = _tickets(check)

@@ -11,7 +11,7 @@ from typing import Any
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
 from django.db import transaction
 
-from capture import budgets, systems, turns
+from capture import budgets, systems
 from capture.analysis.mentions import find_mentions
 from capture.models import Brand, CaptureJob, Check, Prompt, Team
 from capture.models.brands import remember_competitors
@@ -142,7 +142,7 @@ def promote_due() -> int:
     if not owners:
         return 0
     with transaction.atomic():
-        teams = turns.lock(owners, skip_locked=True)
+        teams = Team.objects.lock_all(owners, skip_locked=True)
         due = CaptureJob.objects.to_promote().filter(team__in=teams)
         jobs = list(due.select_for_update(skip_locked=True, no_key=True)[:AT_ONCE])
         dealt = Turns()

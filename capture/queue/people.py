@@ -8,8 +8,8 @@ from typing import Any
 from django.db import transaction
 from django.db.models import Exists, OuterRef, Q, Subquery
 
-from capture import ledger, turns
-from capture.models import Capture, CaptureJob, Lane, Status
+from capture import ledger
+from capture.models import Capture, CaptureJob, Lane, Status, Team
 from capture.models.clock import ClockTimestamp
 from capture.models.jobs import JobQuerySet
 from capture.notifications import notify
@@ -72,7 +72,7 @@ def _start_again(jobs: JobQuerySet, afresh: Mapping[str, Any]) -> int:
 
 def _start_many(jobs: JobQuerySet, afresh: Mapping[str, Any]) -> int:
     with transaction.atomic():
-        turns.lock(set(jobs.values_list("team", flat=True)))
+        Team.objects.lock_all(set(jobs.values_list("team", flat=True)))
         locked = list(jobs.select_for_update(of=("self",), no_key=True).order_by("pk"))
         dealt = Turns()
         for job in locked:

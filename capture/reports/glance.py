@@ -11,12 +11,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
 from functools import cached_property
-from types import SimpleNamespace
 from typing import Any
 from uuid import UUID
 
 from capture.lanes import PARKED_AFTER
-from capture.models import Check, Team
+from capture.models import Check, Lane, Team
 from capture.models.workers import LEASE
 from capture.reports import places
 from capture.reports.standings import Standing, standing_of
@@ -50,7 +49,7 @@ open AS (
     WHERE job.status IN ('pending', 'claimed', 'running', 'waiting')
 ),
 lanes AS (
-    SELECT lane.*, coalesce(lane.cooling_until > statement_timestamp(), false) AS cools, (
+    SELECT lane.*, lane.cooling_since IS NOT NULL AND lane.cooling_until > statement_timestamp() AS cools, (
         SELECT count(*)
         FROM capture_capturejob job
         WHERE job.lane = lane.name AND job.status IN ('claimed', 'running', 'waiting')
@@ -84,7 +83,7 @@ SELECT chosen.*,
                 open.id, open.status = 'pending', open.remote_id IS NULL, open.attempts, open.reason, open.asked_at,
                 CASE WHEN open.status = 'pending' THEN open.run_after END,
                 open.worker IS NULL OR EXISTS (SELECT FROM alive WHERE alive.id = open.worker),
-                open.status = 'waiting' AND open.run_after <= statement_timestamp() AND lanes.cools,
+                open.status = 'waiting' AND open.run_after <= statement_timestamp() AND lanes.cooling_since IS NOT NULL,
                 width_bucket(line.ahead, %(steps)s::bigint[])
             ), ';' ORDER BY open.id)
             FROM open LEFT JOIN lanes ON lanes.name = open.lane LEFT JOIN line ON line.id = open.id
@@ -97,7 +96,7 @@ SELECT chosen.*,
         (
             SELECT string_agg(concat_ws(' ',
                 name, enabled, paused, "limit", in_flight >= "limit" * %(busy)s::float,
-                CASE WHEN cools THEN cooling_until END, cooling_reason
+                cooling_since, CASE WHEN cools THEN cooling_until END, cooling_reason
             ), ';' ORDER BY name)
             FROM lanes
         ),
@@ -131,7 +130,7 @@ class Glance:
     def lanes(self) -> Mapping[str, Standing]:
         """Those in which it has open jobs."""
         lanes = (_with_times(lane) for lane in json.loads(self.check.lanes or "[]"))
-        return {lane["name"]: standing_of(SimpleNamespace(**lane, now=self.check.now)) for lane in lanes}
+        return {lane["name"]: standing_of(_lane_of(lane, self.check.now)) for lane in lanes}
 
     @cached_property
     def alive(self) -> Alive:
@@ -156,6 +155,14 @@ def glance_at(user: Any, uuid: UUID) -> Glance | None:
         "busy": BUSY,
     }
     return next((Glance(check) for check in Check.objects.raw(GLANCE, asked)), None)
+
+
+def _lane_of(told: Mapping[str, Any], now: datetime) -> Any:
+    """A lane as `with_standing` reads it."""
+    columns = {field.attname for field in Lane._meta.concrete_fields}
+    lane: Any = Lane(**{name: value for name, value in told.items() if name in columns})
+    lane.in_flight, lane.now = told["in_flight"], now
+    return lane
 
 
 def is_busy(lane: Standing) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 from django.db.models import Count, OuterRef, QuerySet, Subquery
@@ -77,8 +77,6 @@ def with_standing(rows: QuerySet[Lane]) -> QuerySet[Any]:
 
 def standing_of(lane: Any) -> Standing:
     """Where a lane of `with_standing` stands."""
-    set_ahead = lane.cooling_until is not None and lane.cooling_until > lane.now
-    cooling = lane.cooling_since is not None and set_ahead
     return Standing(
         now=lane.now,
         name=lane.name,
@@ -87,20 +85,13 @@ def standing_of(lane: Any) -> Standing:
         limit=lane.limit,
         in_flight=lane.in_flight,
         cooling_since=lane.cooling_since,
-        cooling_until=lane.cooling_until if cooling else None,
+        cooling_until=lane.cooling_until if lane.is_cooling_at(lane.now) else None,
         cooling_reason=lane.cooling_reason,
         spacing=lane.least_seconds_between_starts,
-        next_start=_next_start(lane),
+        next_start=lane.next_start if lane.next_start and lane.next_start > lane.now else None,
     )
 
 
 def standings() -> dict[str, Standing]:
     """All lanes by name, in one query."""
     return {lane.name: standing_of(lane) for lane in with_standing(Lane.objects.order_by("name"))}
-
-
-def _next_start(lane: Any) -> datetime | None:
-    if lane.last_start_at is None or not lane.least_seconds_between_starts:
-        return None
-    at: datetime = lane.last_start_at + timedelta(seconds=lane.least_seconds_between_starts)
-    return at if at > lane.now else None
