@@ -11,17 +11,22 @@ from tests.browser.test_looks import open_page
 MOST = 300  # presses of Tab; no page has so many stops
 
 # Marks each stop, and says whether it can be seen to have the focus.
-STOP = """() => {
+STOP = """async () => {
   const here = document.activeElement;
   if (here === document.body) return {html: ""}; // past the last stop, before the first one
   if (here === window.lastStop) return {html: ""}; // another part of the same field, as of a date
   window.lastStop = here;
   if (here.dataset.reached) return null; // once round
   here.dataset.reached = "yes";
-  const {outlineStyle, outlineWidth} = getComputedStyle(here);
-  const box = here.getBoundingClientRect();
-  const inside = box.right > 0 && box.left < innerWidth && box.bottom > 0 && box.top < innerHeight;
-  return {html: here.outerHTML.slice(0, 120), seen: outlineStyle !== "none" && parseFloat(outlineWidth) >= 2 && inside};
+  const seen = () => {
+    const {outlineStyle, outlineWidth} = getComputedStyle(here);
+    const box = here.getBoundingClientRect();
+    const inside = box.right > 0 && box.left < innerWidth && box.bottom > 0 && box.top < innerHeight;
+    return outlineStyle !== "none" && parseFloat(outlineWidth) >= 2 && inside;
+  };
+  // The browser scrolls to what has the focus with its next pictures, not at once.
+  for (let picture = 0; picture < 60 && !seen(); picture++) await new Promise(requestAnimationFrame);
+  return {html: here.outerHTML.slice(0, 120), seen: seen()};
 }"""
 
 # A radio group is one stop.
