@@ -23,7 +23,7 @@ from django.db import DataError, IntegrityError
 from django.db import Error as DatabaseTrouble
 from django.dispatch import Signal
 
-from capture import calls, cooling, database, heartbeat, ledger, queue, readings, recovery, retry
+from capture import calls, cooling, database, heartbeat, ledger, queue, readings, recovery, retry, schema
 from capture.calls import Resolved, Result, Ticket
 from capture.lanes import LaneBusyError
 from capture.models import CaptureJob
@@ -31,6 +31,7 @@ from capture.providers.base import Provider
 from capture.providers.replies import Answered, ProviderError
 from capture.queue.outlook import Outlook
 from capture.seats import Seats
+from capture.systemd import ServiceManager
 
 log = logging.getLogger(__name__)
 
@@ -87,6 +88,7 @@ class Worker:
         *,
         exchange: Callable[[Provider, Ticket], Result] = calls.exchange,
         random: Random | None = None,
+        manager: ServiceManager | None = None,
     ) -> None:
         self.id = uuid4()
         self.limits = limits
@@ -110,6 +112,8 @@ class Worker:
         self._drained = False
         self._broken = False
         self._watchdog = database.Watchdog()
+        self._manager = manager or ServiceManager({})
+        self._recorded = 0
 
     # ------------------------------------------------------------------------------------------------- the loop
 
@@ -124,8 +128,13 @@ class Worker:
             while not self._finished():
                 with self._surviving_the_database():
                     self._turn()
+                self._manager.turned(self._status())
                 if not self._finished():
                     self.wait()
+        except schema.NotMigratedError as error:
+            log.error("worker %s: %s", self.id, error)  # noqa: TRY400  no error of ours, so no traceback
+            self._close()
+            return False
         except Exception:
             # A bug; whoever runs this starts it again. What is in hand is still written and handed back.
             log.exception("worker %s: an error of our own ends it", self.id)
@@ -145,6 +154,13 @@ class Worker:
             return
         self.fill_seats()
         self._drained = self._pace.drain and not self._in_hand() and not self._anything_open()
+
+    def _status(self) -> str:
+        """How it goes, in one line."""
+        waiting = "" if self._pause is None else "the database cannot be used now; "
+        stopping = "stopping; " if self.stopping else ""
+        seats = f"{self.busy()} of {self.seats.count} seats busy, {self.seats.stuck} stuck"
+        return f"{stopping}{waiting}{seats}; {self._recorded} results recorded"
 
     def _anything_open(self) -> bool:
         return CaptureJob.objects.open().filter(provider__in=list(self._providers)).exists()
@@ -179,6 +195,7 @@ class Worker:
         times = [poll, self._next_beat - now, self._until_due, self._crowded or None]
         times = times if self._pause is None else [self._pause]
         times += [self.seats.next_deadline(), self._stop_at - now if self._stop_at is not None else None]
+        times.append(self._manager.until_due())
         return max(0.001, min(seconds for seconds in times if seconds is not None))
 
     @contextmanager
@@ -196,8 +213,13 @@ class Worker:
     # ------------------------------------------------------------------------------------------- being a worker
 
     def register(self) -> None:
-        """Write this worker's row, once; then recovery has its first turn."""
+        """Write this worker's row, once; then recovery has its first turn.
+
+        Raises:
+            NotMigratedError: the database is not what this release works with.
+        """
         if not self._registered:
+            schema.require()
             heartbeat.register(self.id, list(self._providers), self._pace.seats)
             self._registered = True
             about_to_serve.send(sender=Worker, worker=self)
@@ -348,6 +370,7 @@ class Worker:
         while self._results:
             self._record(self._results[0])
             self.seats.leave(self._results.pop(0).ticket)
+            self._recorded += 1
         return recorded
 
     def _record(self, result: Result) -> None:
@@ -456,6 +479,7 @@ class Worker:
         self._until_due, self._crowded = None, 0.0  # nothing is claimed any more
         if self._stops == 1:
             log.info("worker %s: stopping; %s exchanges in flight", self.id, self.busy())
+            self._manager.stopping(self._status())
             self._stop_at = time.monotonic() + self._pace.grace
         else:
             self._stop_at = time.monotonic()
@@ -478,10 +502,14 @@ class Worker:
         for result in self._results:
             log.error("job %s: its result is lost to this worker: the database is away", result.ticket.job)
         tidy = not (under_way or self._in_hand() or self.seats.stuck or self._broken)
-        self.seats.close(wait=tidy)
-        self._watchdog.close()
+        self._close(wait=tidy)
         log.info("worker %s: ended%s", self.id, "" if tidy else f" with {under_way} exchanges in flight")
         return tidy
+
+    def _close(self, *, wait: bool = False) -> None:
+        self._manager.stopping("ended" if wait else "ended, but not tidily")
+        self.seats.close(wait=wait)
+        self._watchdog.close()
 
     def _hand_back_polls(self) -> None:
         """Looking after a call can be broken off at any time: somebody else looks."""
