@@ -15,6 +15,7 @@ from csp.constants import NONE, SELF
 from django.utils.translation import gettext_lazy as _
 
 from aicontrol import environment as env
+from aicontrol import logs
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 
@@ -80,6 +81,7 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
+    "aicontrol.requests.RequestId",
     "django.middleware.security.SecurityMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "csp.middleware.CSPMiddleware",
@@ -197,21 +199,11 @@ WHITENOISE_AUTOREFRESH = DEBUG
 
 # --- Logging ----------------------------------------------------------------------------------------------------------
 
-LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
-LOGGING = {
-    "version": 1,
-    "disable_existing_loggers": False,
-    "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s: %(message)s"}},
-    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
-    "root": {"handlers": ["stderr"], "level": env.choice("LOG_LEVEL", "INFO", LOG_LEVELS)},
-    "loggers": {
-        # Django gives its own logger handlers of their own; here all goes one way.
-        "django": {"handlers": [], "level": "INFO", "propagate": True},
-        # These write every address that is asked at INFO, and some systems take the key in the address.
-        "httpx": {"level": "WARNING"},
-        "httpcore": {"level": "WARNING"},
-    },
-}
+LOGGING = logs.configuration(
+    env.choice("LOG_FORMAT", "PLAIN", logs.FORMATS), env.choice("LOG_LEVEL", "INFO", logs.LEVELS)
+)
+# Only behind a proxy that sets or removes the header itself, like `HTTP_X_REQUEST_ID`; else requests get ids of ours.
+REQUEST_ID_HEADER = env.text("REQUEST_ID_HEADER")
 
 # --- Capture ----------------------------------------------------------------------------------------------------------
 

@@ -357,7 +357,8 @@ class Worker:
         """Give up the exchanges that hang. With half of the seats stuck, end, to be started again."""
         given_up = self.seats.give_up_overdue()
         for result in given_up:
-            log.error("job %s %s: the exchange hangs; its seat is stuck", result.ticket.job, result.ticket.provider)
+            job, provider = result.ticket.job, result.ticket.provider
+            log.error("job %s %s: the exchange hangs; its seat is stuck", job, provider, extra={"job": job})
         self._results += given_up
         if 2 * self.seats.stuck >= self.seats.count and not self.stopping:
             log.error("worker %s: %s seats are stuck; it ends", self.id, self.seats.stuck)
@@ -381,7 +382,8 @@ class Worker:
         except Exception as exception:
             if isinstance(exception, DatabaseTrouble) and not isinstance(exception, DataError | IntegrityError):
                 raise  # the database is away: this result stays in hand
-            log.exception("job %s: its result cannot be recorded", result.ticket.job)
+            job = result.ticket.job
+            log.exception("job %s: its result cannot be recorded", job, extra={"job": job})
             self._fail_unrecorded(result, exception)
 
     def _fail_unrecorded(self, result: Result, exception: Exception) -> None:
@@ -500,7 +502,8 @@ class Worker:
             queue.release_strays(self.id, {ticket.token for ticket in self.seats.taken})
             heartbeat.close(self.id)
         for result in self._results:
-            log.error("job %s: its result is lost to this worker: the database is away", result.ticket.job)
+            job = result.ticket.job
+            log.error("job %s: its result is lost to this worker: the database is away", job, extra={"job": job})
         tidy = not (under_way or self._in_hand() or self.seats.stuck or self._broken)
         self._close(wait=tidy)
         log.info("worker %s: ended%s", self.id, "" if tidy else f" with {under_way} exchanges in flight")

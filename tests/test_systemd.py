@@ -33,13 +33,12 @@ def test_the_first_turn_says_ready_and_feeds_the_watchdog(address, kind):
 
 
 def test_the_watchdog_is_fed_at_half_of_its_time_however_often_the_loop_turns(address, monkeypatch):
-    now = 0.0
-    monkeypatch.setattr("capture.systemd.time.monotonic", lambda: now)
-    fed = []
-    monkeypatch.setattr(ServiceManager, "_tell", lambda _, *lines: fed.append(now))
+    seconds, fed = [0], []
+    monkeypatch.setattr("capture.systemd.time.monotonic", lambda: seconds[0])
+    monkeypatch.setattr(ServiceManager, "_tell", lambda _, *lines: fed.append(seconds[0]))
 
     with notifications(address), manager(address, **TEN_SECONDS) as told:
-        for now in range(21):
+        for seconds[0] in range(21):
             told.turned("")
 
     assert fed == [0, 5, 10, 15, 20]

@@ -112,18 +112,22 @@ def test_a_loop_that_hangs_is_not_taken_for_one_that_works(system, tmp_path):
         assert process.poll() is None
 
 
-@pytest.mark.parametrize("outage", [Proxy.close, Proxy.swallow_all], ids=["it refuses", "it says nothing"])
-def test_a_database_that_is_away_is_waited_for_and_nobody_ends_the_worker_meanwhile(system, tmp_path, outage):
+@pytest.mark.parametrize(
+    ("outage", "watchdog"),
+    [(Proxy.close, WATCHDOG), (Proxy.swallow_all, PATIENT)],
+    ids=["it refuses", "it says nothing"],
+)
+def test_a_database_that_is_away_is_waited_for_and_nobody_ends_the_worker_meanwhile(system, tmp_path, outage, watchdog):
     name = environment()["DATABASE_URL"].rpartition("/")[2]
     with proxy() as way:
         address = f"postgres://{connection.settings_dict['USER'] or 'aicontrol'}@127.0.0.1:{way.port}/{name}"
         variables = {"SIMULATOR_URL": system.url, "DATABASE_URL": f"{address}?connect_timeout=2", **NOT_WOKEN}
-        with watched(tmp_path, written(IMPATIENT), watchdog=PATIENT, **variables) as (process, heard):
+        with watched(tmp_path, written(IMPATIENT), watchdog=watchdog, **variables) as (process, heard):
             heard.until("READY")
             outage(way)
             heard.until("STATUS", "the database cannot be used now")
 
-            fed = [heard.next(within=PATIENT) for _ in range(2)]
+            fed = [heard.next(within=watchdog) for _ in range(2)]
 
             assert [said["WATCHDOG"] for said in fed] == ["1", "1"]
             assert process.poll() is None
@@ -159,7 +163,7 @@ def test_a_worker_refuses_a_database_that_lacks_migrations_and_is_never_ready(sy
 
 
 def _forget_the_last_migration():
-    last = MigrationRecorder(connection).migration_qs.filter(app="capture").order_by("name").last()
-    last_row = MigrationRecorder.Migration(pk=last.pk, app=last.app, name=last.name, applied=last.applied)
+    last = MigrationRecorder(connection).migration_qs.filter(app="capture").latest("name")
+    kept = MigrationRecorder.Migration(pk=last.pk, app=last.app, name=last.name, applied=last.applied)
     last.delete()
-    return last_row
+    return kept
