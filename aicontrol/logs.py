@@ -18,7 +18,7 @@ from django.core.exceptions import ImproperlyConfigured
 from pythonjsonlogger.core import RESERVED_ATTRS
 from pythonjsonlogger.json import JsonFormatter
 
-from aicontrol.requests import current_request
+from aicontrol.request_ids import current_request
 
 FORMATS: tuple[str, ...] = ("PLAIN", "JSON")
 LEVELS: tuple[str, ...] = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")

@@ -65,6 +65,10 @@ CSRF_FAILURE_VIEW = "capture.views.errors.csrf_failure"
 # Only behind a proxy that sets or removes the header itself, like `HTTP_X_FORWARDED_PROTO,https`; else anybody could.
 SECURE_PROXY_SSL_HEADER = env.pair("SECURE_PROXY_SSL_HEADER")
 
+# Load balancers and whoever watches ask for these over plain HTTP as well; neither says anything of anybody.
+SECURE_REDIRECT_EXEMPT = ["^healthz$", "^readyz$"]
+METRICS_TOKEN = env.text("METRICS_TOKEN")  # without one there is no /metrics
+
 # --- Applications -----------------------------------------------------------------------------------------------------
 
 INSTALLED_APPS = [
@@ -81,7 +85,7 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
-    "aicontrol.requests.RequestId",
+    "aicontrol.request_ids.RequestId",
     "django.middleware.security.SecurityMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "csp.middleware.CSPMiddleware",

@@ -16,6 +16,7 @@ from django.core.exceptions import ImproperlyConfigured
 from capture import systems
 
 DEPLOYMENT = "deployment"
+SHORTEST_TOKEN = 20  # characters
 
 
 @register(DEPLOYMENT)
@@ -60,6 +61,20 @@ def listens_where_it_is_notified(app_configs: Sequence[AppConfig] | None, **_: A
                 hint="Set it to the address of the same database beside the connection pooler, or to off. "
                 "If only the pooler calls it differently, silence aicontrol.W001.",
                 id="aicontrol.W001",
+            )
+        ]
+    return []
+
+
+@register(DEPLOYMENT)
+def metrics_are_not_guessed(app_configs: Sequence[AppConfig] | None, **_: Any) -> list[CheckMessage]:
+    """The figures are behind a token only; nobody counts wrong guesses."""
+    if 0 < len(settings.METRICS_TOKEN) < SHORTEST_TOKEN:
+        return [
+            Error(
+                f"METRICS_TOKEN has less than {SHORTEST_TOKEN} characters.",
+                hint='Set it to random ones: python3 -c "import secrets; print(secrets.token_urlsafe(32))"',
+                id="aicontrol.E004",
             )
         ]
     return []

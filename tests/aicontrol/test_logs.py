@@ -13,7 +13,7 @@ from django.core.exceptions import ImproperlyConfigured
 from django.db import DataError, IntegrityError, transaction
 
 from aicontrol import logs
-from aicontrol.requests import current_request
+from aicontrol.request_ids import current_request
 from capture import lanes
 from capture.models import Capture, CaptureJob
 from tests.factories import complete_one, make_job, make_user

@@ -10,7 +10,7 @@ from django.contrib.auth.tokens import default_token_generator
 from django.utils.encoding import force_bytes
 from django.utils.http import urlsafe_base64_encode
 
-from aicontrol.requests import current_request
+from aicontrol.request_ids import current_request
 from tests.factories import make_user
 
 pytestmark = pytest.mark.django_db
@@ -20,7 +20,7 @@ OWN = re.compile(r"[0-9a-f]{32}")
 
 @pytest.fixture(autouse=True)
 def _heard(caplog):
-    caplog.set_level(logging.INFO, "aicontrol.requests")
+    caplog.set_level(logging.INFO, "aicontrol.request_ids")
 
 
 def test_each_request_has_an_id_of_its_own(client):
