@@ -216,7 +216,8 @@ class Worker:
         if not self.stopping:
             upkeep.send(sender=Worker)
         self.read_on()
-        self._next_beat = time.monotonic() + heartbeat.INTERVAL
+        soon = recovery.is_anything_left()
+        self._next_beat = time.monotonic() + (heartbeat.SOON if soon else heartbeat.INTERVAL)
         return True
 
     def read_on(self) -> None:
