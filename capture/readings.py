@@ -48,22 +48,24 @@ def _as_stored(named: Named) -> dict[str, Any]:
     }
 
 
-def columns_of_new(reading: Reading | None, brand: int) -> dict[str, Any]:
+def columns_of_new(reading: Reading | None, brand: Brand) -> dict[str, Any]:
     """The same of an answer that has just come; names may have changed while it was on its way: then it is unread.
 
-    The brand's row is not locked for that, since many answers come at once.
+    Arguments:
+        brand: as it is now; its row is not locked, since many answers come at once.
     """
     found = columns(reading)
-    same = Brand.objects.filter(pk=brand, edition=found["edition"], read_matcher__lte=found["matcher"])
-    return found if reading is None or same.exists() else found | {"edition": UNREAD}
+    same = brand.edition == found["edition"] and brand.read_matcher <= found["matcher"]
+    return found if same or reading is None else found | {"edition": UNREAD}
 
 
 def keep_mentions(capture: Capture, reading: Reading) -> None:
     """Keep whom a new answer names by the names of today."""
-    Mention.objects.bulk_create(_mentions(capture, reading))
+    Mention.objects.bulk_create(mentions_of(capture, reading))
 
 
-def _mentions(capture: Capture, reading: Reading) -> Iterator[Mention]:
+def mentions_of(capture: Capture, reading: Reading) -> Iterator[Mention]:
+    """Its rows of whom it names by the names of today."""
     for rank, named in enumerate(reading.today, start=1):
         whom, number = named.key.split(":")
         yield Mention(
@@ -147,7 +149,7 @@ def _replace(readings: Mapping[Capture, Reading | None], edition: int) -> None:
     Capture.objects.bulk_update(readings, ["named", "matcher", "edition"])
     Mention.objects.filter(capture__in=readings).delete()
     Mention.objects.bulk_create(
-        mention for capture, reading in readings.items() if reading for mention in _mentions(capture, reading)
+        mention for capture, reading in readings.items() if reading for mention in mentions_of(capture, reading)
     )
 
 

@@ -28,7 +28,7 @@ from capture.calls import Resolved, Result, Ticket
 from capture.lanes import LaneBusyError
 from capture.models import CaptureJob
 from capture.providers.base import Provider
-from capture.providers.replies import Answered, ProviderError
+from capture.providers.replies import Answered, FinalReply, ProviderError
 from capture.queue.outlook import Outlook
 from capture.seats import Seats
 from capture.systemd import ServiceManager
@@ -56,6 +56,11 @@ class Stop:
 
 class Wake:
     """In the mailbox: something may be claimable."""
+
+
+def _is_outage(exception: Exception) -> bool:
+    """Whether the database is away; what it only does not take is an error of our own."""
+    return isinstance(exception, DatabaseTrouble) and not isinstance(exception, DataError | IntegrityError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,7 +243,8 @@ class Worker:
         if not self.stopping:
             upkeep.send(sender=Worker)
         self.read_on()
-        self._next_beat = time.monotonic() + heartbeat.INTERVAL
+        soon = recovery.is_anything_left()
+        self._next_beat = time.monotonic() + (heartbeat.SOON if soon else heartbeat.INTERVAL)
         return True
 
     def read_on(self) -> None:
@@ -249,7 +255,7 @@ class Worker:
         try:
             readings.read_on(READING, lambda: not self.seats.mailbox.empty())
         except Exception as exception:
-            if isinstance(exception, DatabaseTrouble) and not isinstance(exception, DataError | IntegrityError):
+            if _is_outage(exception):
                 raise
             log.exception("worker %s: stored answers cannot be read again", self.id)
 
@@ -337,14 +343,18 @@ class Worker:
         return len(self._results)
 
     def _seat_claimed(self) -> None:
+        """A poll sends nothing new; a start is sent only after its intent is committed."""
+        starts = [self._intent(ticket) for ticket in self._claimed if ticket.remote_id is None]
+        started = queue.start_all(starts, self.id) if starts else set()
         while self._claimed:
-            ticket = self._claimed[0]
-            provider = self._providers[ticket.provider]
-            patience = self._patience_with(provider, ticket)
-            # A poll sends nothing new; a start is sent only after its intent is committed.
-            if ticket.remote_id is not None or queue.start(ticket, self.id, provider.account, patience):
-                self.seats.seat(provider, ticket, patience)
-            self._claimed.pop(0)
+            ticket = self._claimed.pop(0)
+            if ticket.remote_id is not None or ticket.attempt in started:
+                provider = self._providers[ticket.provider]
+                self.seats.seat(provider, ticket, self._patience_with(provider, ticket))
+
+    def _intent(self, ticket: Ticket) -> queue.Intent:
+        provider = self._providers[ticket.provider]
+        return queue.Intent(ticket, provider.account, self._patience_with(provider, ticket))
 
     def _patience_with(self, provider: Provider, ticket: Ticket) -> float:
         if ticket.remote_id is None and provider.start_patience:
@@ -368,11 +378,34 @@ class Worker:
     def record(self) -> bool:
         """Write down what has come back; says whether there was anything."""
         recorded = bool(self._results)
+        self._record_replies()
         while self._results:
             self._record(self._results[0])
-            self.seats.leave(self._results.pop(0).ticket)
-            self._recorded += 1
+            self._is_recorded(self._results[0])
         return recorded
+
+    def _is_recorded(self, result: Result) -> None:
+        self.seats.leave(result.ticket)
+        self._results.remove(result)
+        self._recorded += 1
+
+    def _record_replies(self) -> None:
+        """Most results are replies that end their job; those are written down together, if that can be done."""
+        replies = {
+            result.ticket.attempt: (result, queue.Ending(result.ticket, result.came, result.reading))
+            for result in self._results
+            if isinstance(result.came, FinalReply) and not result.ticket.probe
+        }
+        try:
+            kept = queue.complete_all([ending for _, ending in replies.values()]) if replies else set()
+        except Exception as exception:
+            if _is_outage(exception):
+                raise
+            log.exception("%s replies cannot be recorded together; each is by itself", len(replies))
+            return
+        for result, ending in (replies[attempt] for attempt in kept):
+            self._follow_up(result.ticket, ending.reply)
+            self._is_recorded(result)
 
     def _record(self, result: Result) -> None:
         try:
@@ -380,8 +413,8 @@ class Worker:
             self._tell_lane(result, singled_out)
             self._apply(result, self._decide(result, singled_out))
         except Exception as exception:
-            if isinstance(exception, DatabaseTrouble) and not isinstance(exception, DataError | IntegrityError):
-                raise  # the database is away: this result stays in hand
+            if _is_outage(exception):
+                raise  # this result stays in hand
             job = result.ticket.job
             log.exception("job %s: its result cannot be recorded", job, extra={"job": job})
             self._fail_unrecorded(result, exception)
@@ -429,7 +462,7 @@ class Worker:
             case retry.Wait(remote_id, after, reason):
                 queue.wait(ticket, remote_id, after, reason)
             case retry.Complete(reply):
-                if queue.complete(ticket, reply, result.reading) and isinstance(reply, Answered):
+                if queue.complete_all([queue.Ending(ticket, reply, result.reading)]):
                     self._follow_up(ticket, reply)
             case retry.AskAgain(error, after):
                 queue.ask_again(ticket, error, after)
@@ -438,9 +471,9 @@ class Worker:
             case retry.GiveUp(error, live):
                 queue.fail(ticket, error, live=live)
 
-    def _follow_up(self, ticket: Ticket, answer: Answered) -> None:
+    def _follow_up(self, ticket: Ticket, reply: FinalReply) -> None:
         """Have the redirects among an answer's sources looked up, unless many wait already."""
-        for source in answer.sources:
+        for source in reply.sources if isinstance(reply, Answered) else ():
             if source.redirect and self._resolving < MOST_RESOLVING:
                 self._resolving += 1
                 provider = self._providers[ticket.provider]

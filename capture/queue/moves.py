@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
+
+from django.db import connection
 
 from capture.calls import Ticket
 
@@ -15,6 +17,31 @@ AT_ONCE = 500
 
 # No worker holds the job.
 NOBODY: Mapping[str, Any] = {"worker": None, "claim_token": None}
+
+# Begins a statement that moves several jobs which are still in their tickets' hands. They are locked in the order of
+# their numbers, as everywhere, and whoever waits for one sees it as it is then.
+HELD = """
+    WITH held AS (
+        SELECT job.id FROM capture_capturejob job
+        JOIN unnest(%(jobs)s::bigint[], %(tokens)s::uuid[]) AS ticket (job, token)
+            ON job.id = ticket.job AND job.claim_token = ticket.token
+        ORDER BY job.id
+        FOR NO KEY UPDATE OF job
+    )
+"""
+
+
+def move_held(statement: str, tickets: Sequence[Ticket], **more: Any) -> set[int]:
+    """Move the jobs of tickets that hold them; gives back the numbers of those that were moved.
+
+    Arguments:
+        statement: an UPDATE of those that are `held`, which returns their numbers.
+        more: what else it takes.
+    """
+    held: dict[str, Any] = {"jobs": [ticket.job for ticket in tickets], "tokens": [ticket.token for ticket in tickets]}
+    with connection.cursor() as cursor:
+        cursor.execute(HELD + statement, held | more)
+        return {job for (job,) in cursor.fetchall()}
 
 
 def told(ticket: Ticket, what: str, done: bool) -> bool:
