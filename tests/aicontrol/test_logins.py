@@ -174,9 +174,7 @@ class TestTheSession:
         for each in (client, elsewhere):
             each.force_login(ada)
 
-        client.post(
-            "/password/", {"old_password": "secret", "new_password1": GOOD, "new_password2": GOOD}, follow=True
-        )
+        client.post("/password/", {"old_password": "secret", "new_password1": GOOD, "new_password2": GOOD}, follow=True)
 
         assert client.get("/").status_code == 200
         assert elsewhere.get("/").url == "/login/?next=/"
