@@ -53,6 +53,7 @@ def configuration(shape: str, level: str) -> dict[str, Any]:
             # These write every address that is asked at INFO, and some systems take the key in the address.
             "httpx": {"level": "WARNING"},
             "httpcore": {"level": "WARNING"},
+            "axes": {"level": "WARNING"},  # INFO is several lines for each login
         },
     }
 

@@ -49,8 +49,8 @@ class RequestId:
 
 
 def _of_proxy(request: HttpRequest) -> str:
-    """What the proxy calls it, if there is one that sets or removes the header itself; else anybody could."""
-    named = request.META.get(settings.REQUEST_ID_HEADER, "") if settings.REQUEST_ID_HEADER else ""
+    """What a trusted proxy calls it; anybody else's header `aicontrol.proxies` has taken away."""
+    named = request.META.get("HTTP_X_REQUEST_ID", "") if settings.TRUSTED_PROXIES else ""
     return named if _a_proxys(named) else ""
 
 

@@ -8,6 +8,7 @@ A checkout with neither DATABASE_URL nor SECRET_KEY is a developer's: DEBUG is o
 else is a server: DEBUG is off unless it says otherwise, and ``capture/system_checks.py`` says what is missing.
 """
 
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -62,8 +63,12 @@ SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
 CSRF_FAILURE_VIEW = "capture.views.errors.csrf_failure"
 
-# Only behind a proxy that sets or removes the header itself, like `HTTP_X_FORWARDED_PROTO,https`; else anybody could.
-SECURE_PROXY_SSL_HEADER = env.pair("SECURE_PROXY_SSL_HEADER")
+# Whose word is taken for who asks and whether by HTTPS. Anybody else's X-Forwarded-For and -Proto are taken away.
+TRUSTED_PROXIES = env.networks("TRUSTED_PROXIES")
+# By itself that of the trusted proxies. Without any, only for one that sets or removes the header itself.
+SECURE_PROXY_SSL_HEADER = env.pair("SECURE_PROXY_SSL_HEADER") or (
+    ("HTTP_X_FORWARDED_PROTO", "https") if TRUSTED_PROXIES else None
+)
 
 # Load balancers and whoever watches ask for these over plain HTTP as well; neither says anything of anybody.
 SECURE_REDIRECT_EXEMPT = ["^healthz$", "^readyz$"]
@@ -79,19 +84,21 @@ INSTALLED_APPS = [
     "django.contrib.messages",
     "django.contrib.staticfiles",
     "django.contrib.postgres",
+    "axes",
     "csp",
     "django_htmx",
     "capture.apps.CaptureConfig",
 ]
 
 MIDDLEWARE = [
+    "aicontrol.proxies.BehindProxies",
     "aicontrol.request_ids.RequestId",
     "django.middleware.security.SecurityMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "csp.middleware.CSPMiddleware",
     "django_permissions_policy.PermissionsPolicyMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
-    "capture.middleware.RefuseNul",
+    "capture.middleware.RefuseUnreadable",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.locale.LocaleMiddleware",
     "django.middleware.common.CommonMiddleware",
@@ -100,6 +107,7 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
     "capture.middleware.PageOfRefusal",
+    "axes.middleware.AxesMiddleware",
 ]
 
 ROOT_URLCONF = "aicontrol.urls"
@@ -168,6 +176,7 @@ AUTH_PASSWORD_VALIDATORS = [
         "NumericPasswordValidator",
     )
 ]
+AUTHENTICATION_BACKENDS = ["axes.backends.AxesStandaloneBackend", "aicontrol.logins.AnyCase"]
 LOGIN_URL = "login"
 LOGIN_REDIRECT_URL = "capture:checks"
 LOGOUT_REDIRECT_URL = "login"
@@ -178,6 +187,19 @@ LANGUAGES = [("en-gb", _("English"))]  # locale/README.md says how to add one
 LOCALE_PATHS = [BASE_DIR / "locale"]
 USE_TZ = True
 TIME_ZONE = "UTC"
+
+# Wrong passwords are counted by username and address together, so that nobody can lock out others.
+AXES_FAILURE_LIMIT = env.whole("LOGIN_ATTEMPTS", 10, 1, 1_000)
+AXES_COOLOFF_TIME = timedelta(minutes=env.whole("LOGIN_PAUSE", 15, 1, 1_440))
+AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
+AXES_USERNAME_CALLABLE = "aicontrol.logins.username_of"
+AXES_CLIENT_IP_CALLABLE = "aicontrol.logins.address_of"
+AXES_LOCKOUT_CALLABLE = "aicontrol.logins.locked_out"
+AXES_RESET_ON_SUCCESS = True
+AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT = False  # nor is what is tried meanwhile kept
+AXES_DISABLE_ACCESS_LOG = True  # nobody needs to know when and from where people log in
+AXES_ENABLE_ADMIN = False  # manage.py axes_reset_username ends a pause
+AXES_VERBOSE = False
 
 # --- Mail: invitations, and links to set a password -------------------------------------------------------------------
 
@@ -206,8 +228,6 @@ WHITENOISE_AUTOREFRESH = DEBUG
 LOGGING = logs.configuration(
     env.choice("LOG_FORMAT", "PLAIN", logs.FORMATS), env.choice("LOG_LEVEL", "INFO", logs.LEVELS)
 )
-# Only behind a proxy that sets or removes the header itself, like `HTTP_X_REQUEST_ID`; else requests get ids of ours.
-REQUEST_ID_HEADER = env.text("REQUEST_ID_HEADER")
 
 # --- Capture ----------------------------------------------------------------------------------------------------------
 
@@ -215,6 +235,13 @@ CAPTURE_MAX_PROMPT_LENGTH = env.whole("CAPTURE_MAX_PROMPT_LENGTH", 2_000, 1, 100
 CAPTURE_MAX_PROMPTS = env.whole("CAPTURE_MAX_PROMPTS", 100, 1, 10_000)  # of one check
 CAPTURE_MAX_JOBS = env.whole("CAPTURE_MAX_JOBS", 1_000, 1, 100_000)  # of one check: prompts x systems x samples
 CAPTURE_MAX_COMPETITORS = env.whole("CAPTURE_MAX_COMPETITORS", 20, 0, 1_000)  # of one check
+CAPTURE_CHECKS_A_MINUTE = env.whole("CAPTURE_CHECKS_A_MINUTE", 30, 1, 10_000)  # that people of one team start
+
+# Nothing that pages send is larger than the form of a check that is as long as it may be: a character is at most 12
+# bytes there (four, each written as %XX), and the rest of the form has its own megabyte.
+DATA_UPLOAD_MAX_MEMORY_SIZE = min(1_000_000 + 12 * CAPTURE_MAX_PROMPTS * CAPTURE_MAX_PROMPT_LENGTH, 50_000_000)
+DATA_UPLOAD_MAX_NUMBER_FIELDS = 1_000
+DATA_UPLOAD_MAX_NUMBER_FILES = 0  # none is ever taken
 
 # What a team may spend in a calendar month (UTC), in US dollars, where the admin says nothing else of the team.
 CAPTURE_MONTHLY_BUDGET = env.amount("CAPTURE_MONTHLY_BUDGET", 100, 0, 1_000_000)

@@ -88,3 +88,31 @@ def providers_are_right(app_configs: Sequence[AppConfig] | None, **_: Any) -> li
     except ValueError as error:
         return [Error(str(error), hint="Set it as .env.example says.", id="aicontrol.E003")]
     return []
+
+
+@register(DEPLOYMENT)
+def hosts_are_named(app_configs: Sequence[AppConfig] | None, **_: Any) -> list[CheckMessage]:
+    """Mails hold the host that somebody has asked, so it has to be one of ours."""
+    if "*" in settings.ALLOWED_HOSTS and not settings.DEBUG:
+        return [
+            Warning(
+                "ALLOWED_HOSTS takes any host, so a stranger can have mails sent with links to a site of theirs.",
+                hint="Set ALLOWED_HOSTS to the names under which this site is reached.",
+                id="aicontrol.W002",
+            )
+        ]
+    return []
+
+
+@register(DEPLOYMENT)
+def proxies_are_named(app_configs: Sequence[AppConfig] | None, **_: Any) -> list[CheckMessage]:
+    """Behind a proxy that is not named, everybody comes from its address, and a wrong password counts for all."""
+    if settings.SECURE_PROXY_SSL_HEADER and not settings.TRUSTED_PROXIES:
+        return [
+            Warning(
+                "SECURE_PROXY_SSL_HEADER tells of a proxy, but TRUSTED_PROXIES does not name it.",
+                hint="Set TRUSTED_PROXIES to the proxy's address, or to unix for a Unix socket.",
+                id="aicontrol.W003",
+            )
+        ]
+    return []

@@ -176,7 +176,7 @@ def test_no_page_logs_a_prompt_whatever_is_done_with_it(written, client, shape, 
     taken = client.post("/checks/new/", form)
     refused = client.post("/checks/new/", {**form, "samples": PROMPT})
     missing = client.get("/nowhere/", {"q": PROMPT})
-    monkeypatch.setattr("capture.queue.enqueue", lambda *_: int(PROMPT))
+    monkeypatch.setattr("capture.queue.enqueue", lambda *_, **__: int(PROMPT))
     failed = client.post("/checks/new/", {**form, "nonce": "other"})
 
     assert [answer.status_code for answer in (taken, refused, missing, failed)] == [302, 200, 404, 500]
