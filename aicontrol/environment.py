@@ -23,6 +23,7 @@ _variables = environ.FileAwareEnv.ENVIRON
 ON = frozenset({"1", "on", "true", "yes", "y"})
 OFF = frozenset({"0", "off", "false", "no", "n"})
 
+CREDENTIAL = "aicontrol_"  # how systemd names a secret: by the folder's name, and then the file's
 UNIX = "unix"  # among networks: a connection over a Unix socket, which has no address
 
 
@@ -34,6 +35,13 @@ def read_file(path: Path) -> None:
 def read_dotenv(checkout: Path) -> None:
     """Read the checkout's ``.env``. Tests and checks name an empty file instead, which keeps a developer's keys out."""
     read_file(Path(os.environ.get("AICONTROL_ENV") or checkout / ".env"))
+
+
+def read_credentials() -> None:
+    """Have the secrets that systemd hands over (``LoadCredential=aicontrol:folder``) as if ``NAME_FILE`` named each."""
+    folder = os.environ.get("CREDENTIALS_DIRECTORY")
+    for file in Path(folder).glob(f"{CREDENTIAL}*") if folder else ():
+        os.environ.setdefault(f"{file.name.removeprefix(CREDENTIAL)}_FILE", str(file))
 
 
 def text(name: str, default: str = "") -> str:

@@ -53,6 +53,8 @@ def configuration(shape: str, level: str) -> dict[str, Any]:
             # These write every address that is asked at INFO, and some systems take the key in the address.
             "httpx": {"level": "WARNING"},
             "httpcore": {"level": "WARNING"},
+            # Its own handler would write lines of its own make.
+            "gunicorn.error": {"handlers": [], "propagate": True},
             "axes": {"level": "WARNING"},  # INFO is several lines for each login
         },
     }

@@ -2,7 +2,8 @@
 
 Variables are read, the first that has one wins, from the environment, from ``.env`` in the checkout, and, while the
 embedded database is used, from what a running bin/demo has left in the data folder (where its simulator is). Any of
-them can come from a file instead: ``SECRET_KEY_FILE=/run/secrets/key`` is ``SECRET_KEY``. ``.env.example`` lists them.
+them can come from a file instead: ``SECRET_KEY_FILE=/run/secrets/key`` is ``SECRET_KEY``, and so are the credentials of
+a systemd unit. ``.env.example`` lists them.
 
 A checkout with neither DATABASE_URL nor SECRET_KEY is a developer's: DEBUG is on and the database is embedded. Anything
 else is a server: DEBUG is off unless it says otherwise, and ``capture/system_checks.py`` says what is missing.
@@ -21,6 +22,7 @@ from aicontrol import logs
 BASE_DIR = Path(__file__).resolve().parent.parent
 
 env.read_dotenv(BASE_DIR)
+env.read_credentials()
 DATA_DIR = env.data_folder(BASE_DIR)
 
 # `embedded:` asks for the embedded database even with DEBUG off, as bin/demo does.

@@ -348,3 +348,12 @@ def test_the_example_names_every_variable_and_changes_nothing(run_python):
 
     assert [name for name in read if f"{name}=" not in example and name not in set_by_us] == []
     assert run_python("manage.py", "check", AICONTROL_ENV=str(CHECKOUT / ".env.example")).returncode == 0
+
+
+def test_the_credentials_of_a_systemd_unit_are_secrets_from_files(settings_of, tmp_path):
+    for name, value in {"aicontrol_SECRET_KEY": KEY, "aicontrol_METRICS_TOKEN": "token", "other_DEBUG": "x"}.items():
+        (tmp_path / name).write_text(f"{value}\n")
+
+    read = settings_of(["SECRET_KEY", "METRICS_TOKEN", "DEBUG"], CREDENTIALS_DIRECTORY=str(tmp_path))
+
+    assert read == [KEY, "token", False]

@@ -145,7 +145,7 @@ def test_a_worker_that_starts_while_the_database_is_away_is_ready_and_waits(tmp_
 
 def test_a_worker_refuses_a_database_that_lacks_migrations_and_is_never_ready(system, tmp_path):
     job = make_job()
-    recorded = _forget_the_last_migration()
+    recorded = forget_the_last_migration()
     try:
         with watched(tmp_path, SIMULATOR_URL=system.url) as (process, heard):
             code = process.wait(30)
@@ -162,7 +162,7 @@ def test_a_worker_refuses_a_database_that_lacks_migrations_and_is_never_ready(sy
     assert not WorkerRow.objects.exists()
 
 
-def _forget_the_last_migration():
+def forget_the_last_migration():
     last = MigrationRecorder(connection).migration_qs.filter(app="capture").latest("name")
     kept = MigrationRecorder.Migration(pk=last.pk, app=last.app, name=last.name, applied=last.applied)
     last.delete()
