@@ -223,7 +223,7 @@ def charge(job: CaptureJob, attempt: UUID, cost: Cost | None) -> None:
     Arguments:
         cost: None where the system's reply names no money; then it counts at the job's estimate.
     """
-    cost = counted(job, cost)
+    cost = bounded(cost or Cost(job.estimate, Basis.ESTIMATED))
     simulated = Attempt.objects.filter(pk=attempt, simulated=True).exists()
     Charge.objects.update_or_create(
         attempt=attempt,
@@ -240,10 +240,8 @@ def charge(job: CaptureJob, attempt: UUID, cost: Cost | None) -> None:
     )
 
 
-def counted(job: CaptureJob, cost: Cost | None) -> Cost:
-    """What a call counts as: its cost as far as that can be true, or else the job's estimate."""
-    if cost is None:
-        return Cost(job.estimate, Basis.ESTIMATED)
+def bounded(cost: Cost) -> Cost:
+    """A cost as far as it can be true."""
     return Cost(min(max(cost.amount, Decimal(0)), MOST_DOLLARS), cost.basis)
 
 

@@ -60,7 +60,7 @@ def complete_all(endings: Sequence[Ending]) -> set[UUID]:
     with transaction.atomic():
         held = move_held(FINISH, [ending.ticket for ending in endings])
         mine = [ending for ending in endings if ending.ticket.job in held]
-        plain = first_replies.keep([(ending.ticket.attempt, ending.reply, ending.reading) for ending in mine])
+        plain = first_replies.keep((ending.ticket, ending.reply, ending.reading) for ending in mine)
         for ending in mine:
             if ending.ticket.attempt not in plain:
                 _keep(_job(ending.ticket), ending)
