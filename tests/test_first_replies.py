@@ -178,6 +178,20 @@ def test_a_reply_of_a_job_that_is_done_changes_nothing():
     assert set(Capture.objects.values_list("text", flat=True)) == {"First.", "Other."}
 
 
+def test_of_two_replies_for_one_job_the_one_from_before_it_was_lost_is_late():
+    make_check()
+    (lost,) = started(1)
+    CaptureJob.objects.update(status=Status.PENDING, worker=None, claim_token=None)
+    ledger.close_by_error(CaptureJob.objects.get(), lost.attempt, unknown_error())
+    (held,) = started(1)
+
+    kept = queue.complete_all([ending(lost, answer("Late.")), ending(held, answer("Held."))])
+
+    assert kept == {held.attempt}
+    assert Capture.objects.get().text == "Held."
+    assert set(Attempt.objects.values_list("outcome", flat=True)) == {"replied"}
+
+
 def started(count: int) -> list[calls.Ticket]:
     tickets = claim(seats=count)
     intents = [queue.Intent(ticket, ACCOUNT, PATIENCE) for ticket in tickets]
