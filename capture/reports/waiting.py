@@ -23,8 +23,7 @@ from uuid import UUID
 
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy as later
-from django.utils.translation import ngettext
+from django.utils.translation import gettext_lazy, ngettext
 
 from capture import reasons
 from capture.models import CaptureJob, Status, Worker
@@ -60,27 +59,27 @@ OF_ALL = frozenset({WaitKind.NO_WORKER, WaitKind.NOT_ASKED, WaitKind.OFF, WaitKi
 
 # Whole phrases, so that they can be translated.
 WORDS: Mapping[WaitKind, str | Promise] = {
-    WaitKind.NO_WORKER: later("no worker is alive"),
-    WaitKind.NOT_ASKED: later("no worker asks %(system)s"),
-    WaitKind.SILENT: later("nothing is heard of its worker; another will take it over"),
-    WaitKind.OFF: later("%(system)s is switched off by staff"),
-    WaitKind.PAUSED: later("paused by staff"),
-    WaitKind.COOLING: later("waiting: %(why)s; next try at %(at)s"),
-    WaitKind.PROBING: later("waiting: %(why)s; one call is tried first"),
-    WaitKind.RETRY: later("asked again at %(at)s after: %(why)s"),
-    WaitKind.FULL: later("%(system)s is full: %(in_flight)s of %(limit)s in hand, %(ahead)s"),
-    WaitKind.SPACED: later("starts are spaced %(spacing)s s apart, %(ahead)s"),
+    WaitKind.NO_WORKER: gettext_lazy("no worker is alive"),
+    WaitKind.NOT_ASKED: gettext_lazy("no worker asks %(system)s"),
+    WaitKind.SILENT: gettext_lazy("nothing is heard of its worker; another will take it over"),
+    WaitKind.OFF: gettext_lazy("%(system)s is switched off by staff"),
+    WaitKind.PAUSED: gettext_lazy("paused by staff"),
+    WaitKind.COOLING: gettext_lazy("waiting: %(why)s; next try at %(at)s"),
+    WaitKind.PROBING: gettext_lazy("waiting: %(why)s; one call is tried first"),
+    WaitKind.RETRY: gettext_lazy("asked again at %(at)s after: %(why)s"),
+    WaitKind.FULL: gettext_lazy("%(system)s is full: %(in_flight)s of %(limit)s in hand, %(ahead)s"),
+    WaitKind.SPACED: gettext_lazy("starts are spaced %(spacing)s s apart, %(ahead)s"),
     WaitKind.IN_LINE: "%(ahead)s",
-    WaitKind.ASKING: later("asking"),
-    WaitKind.WORKING: later("working at the system"),
-    WaitKind.LOOKED_AFTER: later("being looked after"),
+    WaitKind.ASKING: gettext_lazy("asking"),
+    WaitKind.WORKING: gettext_lazy("working at the system"),
+    WaitKind.LOOKED_AFTER: gettext_lazy("being looked after"),
 }
 
 # The same for those who only ask, where it is otherwise told to staff.
 TOLD: Mapping[WaitKind, str | Promise] = {
-    WaitKind.NO_WORKER: later("nothing is being asked at the moment"),
-    WaitKind.NOT_ASKED: later("%(system)s is not being asked at the moment; tell whoever runs AI Control"),
-    WaitKind.SILENT: later("its asking broke off; it is taken up again"),
+    WaitKind.NO_WORKER: gettext_lazy("nothing is being asked at the moment"),
+    WaitKind.NOT_ASKED: gettext_lazy("%(system)s is not being asked at the moment; tell whoever runs AI Control"),
+    WaitKind.SILENT: gettext_lazy("its asking broke off; it is taken up again"),
 }
 
 
