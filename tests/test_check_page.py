@@ -250,6 +250,7 @@ class TestPage:
         html = page(check)
 
         assert progress_on(html)["data-spoken"] == "1 of 2 finished, about 4 minutes left"
+        assert title_of(html) == "1 of 2, about 4 minutes left · Northwind · AI Control"
 
     @pytest.mark.parametrize("prompts", [10, 30])
     def test_a_constant_number_of_queries(self, ada, user, prompts, django_assert_num_queries):
