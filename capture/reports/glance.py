@@ -28,7 +28,8 @@ STEPS = (0, 1, 2, 3, 5, 10, 20, 50, 100, 200, 500, places.MOST)
 # A lane with nearly all its places taken counts as full: it is refilled within a second, and would flicker.
 BUSY = 0.9
 
-# The order of claims is that of `places.PLACES`; what is open, that of the partial index `job_open`.
+# The order of claims is that of `places.PLACES`, counted lane by lane, straight off its index: all lanes together would
+# have to be sorted. What is open is in the partial index `job_open`.
 GLANCE = """
 WITH
 chosen AS (
@@ -61,9 +62,9 @@ lanes AS (
 line AS (
     SELECT open.id, coalesce(front.ahead, %(most)s) AS ahead
     FROM open LEFT JOIN (
-        SELECT first.id, row_number() OVER (PARTITION BY first.lane ORDER BY first.turn, first.id) - 1 AS ahead
+        SELECT first.id, first.ahead
         FROM (SELECT DISTINCT lane FROM open WHERE in_line) wanted CROSS JOIN LATERAL (
-            SELECT job.id, job.turn, job.lane
+            SELECT job.id, row_number() OVER (ORDER BY job.turn, job.id) - 1 AS ahead
             FROM capture_capturejob job
             WHERE job.status = 'pending' AND job.run_after IS NULL AND job.lane = wanted.lane
             ORDER BY job.turn, job.id
