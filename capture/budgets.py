@@ -22,13 +22,14 @@ from capture import systems
 from capture.models import Attempt, CaptureJob, Charge, Team
 from capture.models.clock import database_today
 from capture.models.jobs import JobQuerySet
+from capture.orders import RefusedError
 
 CENT = Decimal("0.01")
 NOTHING = Value(Decimal(0), output_field=DecimalField())
 
 
-class OverBudgetError(Exception):
-    """It would cost more than is left of the month's budget. Its text is a sentence for people, with the sum.
+class OverBudgetError(RefusedError):
+    """It would cost more than is left of the month's budget.
 
     Arguments:
         what: would cost it, as the beginning of that sentence.

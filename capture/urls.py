@@ -3,7 +3,7 @@
 from django.urls import path
 
 from capture import views
-from capture.views import actions, answers, brands, exports, figures, history, new_check, schedules
+from capture.views import actions, answers, brands, exports, figures, history, monitoring, new_check, schedules
 
 app_name = "capture"
 
@@ -11,6 +11,9 @@ CHECK = "checks/<uuid:uuid>/"
 ANSWER = f"{CHECK}answers/<int:position>/<slug:provider>/<int:sample>/"
 
 urlpatterns = [
+    path("healthz", monitoring.healthz, name="healthz"),
+    path("readyz", monitoring.readyz, name="readyz"),
+    path("metrics", monitoring.figures, name="metrics"),
     path("", views.checks, name="checks"),
     path("checks/new/", new_check.new_check, name="new_check"),
     path("checks/new/draft/", new_check.draft_check, name="draft_check"),

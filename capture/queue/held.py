@@ -135,7 +135,7 @@ def take_up(job: int) -> bool:
         notify()
         _count_unknowns(job)
         found = f"job {job}: looks after call {call.remote_id} of an earlier attempt"
-        transaction.on_commit(lambda: log.info(found))
+        transaction.on_commit(lambda: log.info(found, extra={"job": job}))
     return bool(taken)
 
 

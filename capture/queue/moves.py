@@ -51,9 +51,9 @@ def told(ticket: Ticket, what: str, done: bool) -> bool:
     if done:
         say(ticket, what)
     else:
-        log.warning("job %s %s: no longer held; not %s", ticket.job, ticket.provider, what)
+        log.warning("job %s %s: no longer held; not %s", ticket.job, ticket.provider, what, extra={"job": ticket.job})
     return done
 
 
 def say(ticket: Ticket, what: str) -> None:
-    log.info("job %s %s attempt %s: %s", ticket.job, ticket.provider, ticket.attempts, what)
+    log.info("job %s %s attempt %s: %s", ticket.job, ticket.provider, ticket.attempts, what, extra={"job": ticket.job})
