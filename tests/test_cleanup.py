@@ -298,7 +298,7 @@ class TestPagesAfterwards:
         own += [check_url(check) + name for name in ("status.json", "answers.csv", "answers.json", "sources.csv")]
         own += [place_of(check) + "answer.txt", path_of(check, "delete"), "/checks/new/?form=x&brand=1"]
         own += [
-            f"/brands/{check.brand_id}/{name}" for name in ("", "history.csv", "history.json", "sources/", "names/")
+            f"/brands/{check.brand.uuid}/{name}" for name in ("", "history.csv", "history.json", "sources/", "names/")
         ]
         staff = ["/admin/capture/charge/", "/admin/capture/capture/"]
         before = [shown(browser, path) for path in own] + [shown(admin_client, path) for path in staff]
