@@ -13,6 +13,7 @@ import time
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 from benchmarks.database import analyze, database
 
@@ -94,7 +95,7 @@ def work() -> float:
     return time.process_time() + (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-def fill(user: Any, days: int) -> int:
+def fill(user: Any, days: int) -> UUID:
     """Write the checks of a brand of a user's team, the jobs of which are cleaned up; gives the brand."""
     from django.db import connection
 
@@ -118,7 +119,8 @@ def fill(user: Any, days: int) -> int:
     with connection.cursor() as cursor:
         for statement in FILL:
             cursor.execute(statement, wanted)
-    return brand.pk
+    uuid: UUID = brand.uuid
+    return uuid
 
 
 # Every tenth question names the brand; every third check is of Germany. Who is named is told by a hash, so that it is
