@@ -20,7 +20,7 @@ from capture.models import Competitor, HistoryMark
 from capture.reports.history import LEFT_OUT, history_of
 from capture.reports.history_counts import FIGURES, figures_of
 from capture.reports.history_scope import Scope
-from capture.reports.history_sources import HOSTS, SITES, sites_over_time
+from capture.reports.history_sources import SITES, sites_over_time
 from tests.factories import make_user
 from tests.histories import Kept
 
@@ -264,7 +264,7 @@ class TestSites:
         kept.answer(LAST)
         kept.answer(LAST - timedelta(days=30), hosts=["northwind.example"])
 
-        sites = sites_over_time(scope_of(kept), kept.brand.entities())
+        sites = sites_over_time(scope_of(kept))
 
         told = [(s.domain, s.kind.value, s.answers, s.of, s.first.day, s.last.day, s.days, s.systems) for s in sites]
         assert told == [
@@ -279,13 +279,13 @@ class TestQueries:
     def test_their_number_does_not_depend_on_the_answers(self, kept, days, django_assert_num_queries):
         for day in range(days):
             kept.answer(LAST - timedelta(days=day), ["brand"], hosts=["a.example"], provider="gemini")
-        scope, entities = scope_of(kept), kept.brand.entities()
+        scope = scope_of(kept)
 
         # Two statements with a savepoint and its settings each; competitors, marks, models.
         with django_assert_num_queries(2 * 4 + 3):
             history_of(scope)
-        with django_assert_num_queries(2 * 4):
-            sites_over_time(scope, entities)
+        with django_assert_num_queries(4):
+            sites_over_time(scope)
 
     @pytest.mark.slow
     def test_with_many_answers_all_is_read_from_indexes(self, kept):
@@ -293,16 +293,17 @@ class TestQueries:
             kept.answer(LAST - timedelta(days=seed), ["brand", "rival"], hosts=["a.example"])
         multiply()
         scope = scope_of(kept)
-        told = scope.parameters() | {"rivals": [kept.rival.pk], "hosts": ["a.example"], "sites": [0]}
+        told = scope.parameters() | {"rivals": [kept.rival.pk]}
         told["since"] = told["begin"]
 
-        for statement in (FIGURES, LEFT_OUT, HOSTS, SITES):
-            plan = plan_of(statement, told)
+        figures, sites, left_out = (plan_of(statement, told) for statement in (FIGURES, SITES, LEFT_OUT))
+
+        assert "Index Only Scan using gist_by_brand" in figures
+        assert "Index Scan using gist_by_brand" in sites or "Bitmap Index Scan on gist_by_brand" in sites
+        assert "Index Scan using capture_in_no_figure" in left_out
+        for plan in (figures, sites, left_out):
+            assert "Seq Scan on capture_gist" not in plan
             assert "Seq Scan on capture_capture" not in plan
-            assert "Seq Scan on capture_mention" not in plan
-            assert "Seq Scan on capture_source" not in plan
-        assert "Index Only Scan using capture_for_history" in plan_of(FIGURES, told)
-        assert "Index Scan using capture_in_no_figure" in plan_of(LEFT_OUT, told)
 
 
 def multiply() -> None:
@@ -318,13 +319,15 @@ def multiply() -> None:
             SELECT team_id, of_check_id, prompt_id, provider, sample + n, '', outcome, '', '', repeat(text, 50), '',
                 surface, 1, 0, 0, simulated, cached, answered_at, '[]', matcher, edition
             FROM capture_capture, generate_series(1, 5000) n WHERE id = %(old)s;
-            INSERT INTO capture_mention (capture_id, brand_id, rank, hits, start, "end", words, flags, matcher)
-            SELECT id, %(brand)s, 1, 1, 0, 1, 'x', '{}', 1 FROM capture_capture WHERE sample > 1;
-            INSERT INTO capture_source (capture_id, position, url, raw_url, domain, title, cited, spans)
-            SELECT id, 1, repeat('x', 200), '', 'a.example', '', true, '[]' FROM capture_capture WHERE sample > 1;
+            INSERT INTO capture_gist (capture_id, brand_id, provider, country, branded, simulated, answered_at, model,
+                question, cell, rank, rivals, sites, kinds, matcher, edition)
+            SELECT capture.id, brand_id, gist.provider, '', false, false, gist.answered_at, '', question, cell, rank, rivals,
+                sites, kinds, gist.matcher, gist.edition
+            FROM capture_gist gist JOIN capture_capture capture ON capture.sample > 1
+            WHERE gist.capture_id = %(old)s;
             ANALYZE;
             """,
-            {"old": old.pk, "brand": other.brand.pk},
+            {"old": old.pk},
         )
 
 

@@ -16,7 +16,7 @@ from django.utils.translation import ngettext
 from capture.analysis.answers import day_of
 from capture.analysis.metrics import NOTHING, Change, Figure, Verdict
 from capture.charts import Chart, Value, chart_of
-from capture.models import Capture, HistoryMark
+from capture.models import Gist, HistoryMark
 from capture.reports.columns import system_of
 from capture.reports.figures import FigureLine, Heading, headings
 from capture.reports.history_counts import COUNTED, Figures, figures_of, run
@@ -201,9 +201,11 @@ def _name_marks(scope: Scope) -> Iterator[Mark]:
 
 def _model_marks(scope: Scope) -> Iterator[Mark]:
     """Where a system answers by a model for the first time, other than the first that is known."""
-    answers = Capture.objects.originals().filter(of_check__brand=scope.brand, simulated=scope.simulated)
-    answers = answers.filter(
-        answered_at__gte=scope.midnight(scope.before), answered_at__lt=scope.midnight(scope.until + timedelta(days=1))
+    answers = Gist.objects.filter(
+        brand=scope.brand,
+        simulated=scope.simulated,
+        answered_at__gte=scope.midnight(scope.before),
+        answered_at__lt=scope.midnight(scope.until + timedelta(days=1)),
     )
     if scope.systems:
         answers = answers.filter(provider__in=scope.systems)

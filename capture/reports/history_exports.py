@@ -6,7 +6,6 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from capture.analysis.mentions import Entity
 from capture.reports.figure_exports import MEASURE, Record, cells, measure
 from capture.reports.history import DRAWN, History
 from capture.reports.history_counts import COUNTED
@@ -25,17 +24,17 @@ def history_rows(history: History) -> Iterator[list[Any]]:
         yield cells(_about(history.scope) | record, FIGURE)
 
 
-def seen_site_rows(scope: Scope, entities: tuple[Entity, ...]) -> Iterator[list[Any]]:
+def seen_site_rows(scope: Scope) -> Iterator[list[Any]]:
     """A table of sites: its heading, then a row for each."""
     yield list(SITE)
-    for site in sites_over_time(scope, entities):
+    for site in sites_over_time(scope):
         yield cells(_about(scope) | _period(scope) | _site(site), SITE)
 
 
-def history_json(history: History, entities: tuple[Entity, ...]) -> str:
+def history_json(history: History) -> str:
     """All of it as one JSON object."""
     marks = [{"day": mark.day.isoformat(), "what": mark.words} for mark in history.marks]
-    sites = [_site(site) for site in sites_over_time(history.scope, entities)]
+    sites = [_site(site) for site in sites_over_time(history.scope)]
     record = _about(history.scope) | _period(history.scope)
     return json.dumps(record | {"figures": list(_figures(history)), "marks": marks, "sites": sites}, ensure_ascii=False)
 

@@ -47,7 +47,7 @@ def brand(request: HttpRequest, brand: Brand, form: HistoryForm) -> HttpResponse
 @for_brand
 def sources(request: HttpRequest, brand: Brand, form: HistoryForm) -> HttpResponse:
     """The sites that answers rest on."""
-    sites = reports.sites_over_time(form.scope, brand.entities())
+    sites = reports.sites_over_time(form.scope)
     more = max(0, len(sites) - MOST_SITES)
     context = _context(request, brand, form, sites=sites[:MOST_SITES], more=more)
     return render(request, "capture/brand_sources.html", context)
@@ -62,14 +62,14 @@ def history_csv(request: HttpRequest, brand: Brand, form: HistoryForm) -> Stream
 @for_brand
 def history_json(request: HttpRequest, brand: Brand, form: HistoryForm) -> StreamingHttpResponse:
     """Figures, marks and sites."""
-    text = reports.history_json(reports.history_of(form.scope), brand.entities())
+    text = reports.history_json(reports.history_of(form.scope))
     return _file(brand, "history.json", JSON, iter([text]))
 
 
 @for_brand
 def sources_csv(request: HttpRequest, brand: Brand, form: HistoryForm) -> StreamingHttpResponse:
     """A row for each site."""
-    return _file(brand, "sources.csv", CSV, csv_lines(reports.seen_site_rows(form.scope, brand.entities())))
+    return _file(brand, "sources.csv", CSV, csv_lines(reports.seen_site_rows(form.scope)))
 
 
 def _context(request: HttpRequest, brand: Brand, form: HistoryForm, **more: Any) -> dict[str, Any]:
