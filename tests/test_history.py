@@ -321,8 +321,8 @@ def multiply() -> None:
             FROM capture_capture, generate_series(1, 5000) n WHERE id = %(old)s;
             INSERT INTO capture_gist (capture_id, brand_id, provider, country, branded, simulated, answered_at, model,
                 question, cell, rank, rivals, sites, kinds, matcher, edition)
-            SELECT capture.id, brand_id, gist.provider, '', false, false, gist.answered_at, '', question, cell, rank, rivals,
-                sites, kinds, gist.matcher, gist.edition
+            SELECT capture.id, brand_id, gist.provider, '', false, false, gist.answered_at, '', question, cell, rank,
+                rivals, sites, kinds, gist.matcher, gist.edition
             FROM capture_gist gist JOIN capture_capture capture ON capture.sample > 1
             WHERE gist.capture_id = %(old)s;
             ANALYZE;

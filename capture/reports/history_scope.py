@@ -12,8 +12,8 @@ from capture.models import Brand, Check, Gist
 STRETCHES = (1, 7, 28, 91, 364)
 MOST_STRETCHES = 31
 
-# The answers that count, as `capture.gists` keeps them. Days are numbered from 1, by their midnights in the team's zone;
-# the period is the later half of them.
+# The answers that count, as `capture.gists` keeps them. Days are numbered from 1, by their midnights in the team's
+# zone; the period is the later half of them.
 ANSWERS = """
     FROM capture_gist
     WHERE brand_id = %(brand)s AND answered_at >= %(begin)s AND answered_at < %(end)s

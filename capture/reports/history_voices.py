@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from capture.analysis.intervals import Spread, interval_of_spread
 from capture.analysis.metrics import Figure
