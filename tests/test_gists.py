@@ -81,7 +81,7 @@ def all_derived() -> list[dict[str, Any]]:
 
 
 def all_kept() -> list[dict[str, Any]]:
-    return list(Gist.objects.order_by("capture").values())
+    return [dict(row) for row in Gist.objects.order_by("capture").values()]
 
 
 @pytest.mark.django_db
