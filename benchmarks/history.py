@@ -1,7 +1,8 @@
 """`python -m benchmarks.history`: server time and queries of a brand's history, by Django's client on PostgreSQL.
 
 A brand has a check a day for 364 days, of 55 questions to five AI systems: 100,100 answers with 400,400 sources, in
-which it and three competitors are named 220,000 times. Another team's brand has a fifth of that.
+which it and three competitors are named 220,000 times. Another team's brand has a fifth of that. Half a year is what
+takes longest: then the other half, with which it is compared, is all that there is.
 """
 
 from __future__ import annotations
@@ -23,11 +24,16 @@ LIMIT = 500  # milliseconds
 
 PAGES = {
     "a quarter, as it opens": "",
+    "half a year": "?since={half}",
     "a year": "?since={year}",
     "a year, one system": "?since={year}&systems=gemini",
     "a year, a country": "?since={year}&country=DE",
+    "a year, branded": "?since={year}&prompts=branded",
+    "competitors, a quarter": "competitors/",
+    "competitors, a year": "competitors/?since={year}",
     "sources of a quarter": "sources/",
     "sources of a year": "sources/?since={year}",
+    "sources, one system": "sources/?since={year}&systems=gemini",
 }
 
 
@@ -65,9 +71,10 @@ def measured(times: int) -> dict[str, tuple[list[float], list[float], int]]:
     client = Client()
     client.force_login(user)
     found = {}
-    year = (timezone.localdate() - timedelta(days=DAYS - 1)).isoformat()
+    today = timezone.localdate()
+    since = {"year": today - timedelta(days=DAYS - 1), "half": today - timedelta(days=DAYS // 2 - 1)}
     for name, query in PAGES.items():
-        path = f"/brands/{brand}/{query.format(year=year)}"
+        path = f"/brands/{brand}/{query.format(**since)}"
         with CaptureQueriesContext(connection) as queries:
             seconds_of(client, path)  # templates are read once
         number = len(queries)
@@ -175,6 +182,27 @@ FILL = (
         CROSS JOIN generate_series(0, cardinality(%(rivals)s::bigint[])) rival
     WHERE asked.brand_id = %(brand)s AND capture.outcome = 'answered'
         AND abs(hashtext(capture.id || '/' || rival)) %% 100 < 55
+    """,
+    # As `capture.gists` makes them: a host's site is what follows `blog.`, and the brand's own is `site3.example`.
+    """
+    INSERT INTO capture_gist
+        (capture_id, brand_id, provider, country, branded, simulated, answered_at, model, question, cell, rank, rivals,
+        sites, kinds, matcher, edition)
+    SELECT capture.id, %(brand)s, provider, country, branded, simulated, answered_at, model,
+        hashtextextended(prompt.key, 0), hashtextextended(prompt.key || provider, 0),
+        (SELECT rank FROM capture_mention WHERE capture_id = capture.id AND brand_id IS NOT NULL),
+        ARRAY(SELECT competitor_id FROM capture_mention
+            WHERE capture_id = capture.id AND competitor_id IS NOT NULL ORDER BY rank),
+        cited.sites, cited.kinds, matcher, edition
+    FROM capture_check asked
+        JOIN capture_capture capture ON capture.of_check_id = asked.id
+        JOIN capture_prompt prompt ON prompt.id = capture.prompt_id
+        CROSS JOIN LATERAL (
+            SELECT array_agg(site) AS sites, array_agg(CASE WHEN site = 'site3.example' THEN 0 ELSE 2 END) AS kinds
+            FROM (SELECT DISTINCT replace(domain, 'blog.', '') AS site FROM capture_source
+                WHERE capture_id = capture.id) sites
+        ) cited
+    WHERE asked.brand_id = %(brand)s AND outcome = 'answered'
     """,
 )
 

@@ -28,22 +28,26 @@ KEEP = """
     WITH came AS (
         SELECT * FROM jsonb_to_recordset(%(came)s::jsonb) AS came (
             attempt uuid, remote_id text, outcome text, reason text, text text, model text, surface text,
-            amount numeric, basis text, named jsonb, matcher integer, edition integer, sources jsonb, mentions jsonb
+            amount numeric, basis text, named jsonb, matcher integer, edition integer, sources jsonb, mentions jsonb,
+            rank smallint, rivals bigint[], sites text[], kinds smallint[]
         )
     ), first AS MATERIALIZED (
         SELECT
             came.attempt, came.outcome, came.reason, came.text, came.model, came.surface, came.named, came.matcher,
-            came.sources, came.mentions, coalesce(attempt.remote_id, came.remote_id) AS remote_id,
+            came.sources, came.mentions, came.rank, came.rivals, came.sites, came.kinds,
+            coalesce(attempt.remote_id, came.remote_id) AS remote_id,
             coalesce(came.amount, job.estimate) AS amount, coalesce(came.basis, 'estimated') AS basis,
             CASE WHEN brand.edition = came.edition AND brand.read_matcher <= came.matcher THEN came.edition ELSE 0 END
                 AS edition,
             attempt.started_at, attempt.simulated, clock_timestamp() AS now,
-            job.team_id, job.of_check_id, job.prompt_id, job.provider, job.sample, asked.uuid AS check_uuid
+            job.team_id, job.of_check_id, job.prompt_id, job.provider, job.sample, asked.uuid AS check_uuid,
+            asked.brand_id, asked.country, prompt.branded, prompt.key
         FROM came
         JOIN capture_attempt attempt ON attempt.id = came.attempt AND attempt.ended_at IS NULL
         JOIN capture_capturejob job ON job.id = attempt.job_id
         JOIN capture_check asked ON asked.id = job.of_check_id
         JOIN capture_brand brand ON brand.id = asked.brand_id
+        JOIN capture_prompt prompt ON prompt.id = job.prompt_id
         WHERE attempt.id = ANY(%(attempts)s)  -- tells the planner how few they are
             AND NOT EXISTS (SELECT FROM capture_attempt other WHERE other.job_id = job.id AND other.id <> attempt.id)
             AND NOT EXISTS (
@@ -86,6 +90,20 @@ KEEP = """
             brand_id bigint, competitor_id bigint, rank integer, hits integer, start integer, "end" integer,
             words text, flags text[], matcher integer
         )
+    ), told AS (
+        INSERT INTO capture_gist (
+            capture_id, brand_id, provider, country, branded, simulated, answered_at, model, question, cell, rank,
+            rivals, sites, kinds, matcher, edition
+        )
+        SELECT
+            kept.id, brand_id, provider, country, branded, simulated, now, model,
+            -- as `gists.number_of` makes them
+            ('x' || encode(substring(sha256(convert_to(key, 'UTF8')) FOR 8), 'hex'))::bit(64)::bigint,
+            ('x' || encode(substring(sha256(convert_to(
+                concat_ws(chr(31), key, provider, surface), 'UTF8')) FOR 8), 'hex'))::bit(64)::bigint,
+            rank, rivals, sites, kinds, matcher, edition
+        FROM kept JOIN first USING (attempt)
+        WHERE outcome = 'answered' AND matcher > 0 AND edition > 0
     )
     SELECT attempt FROM first
 """
@@ -123,13 +141,17 @@ def _row(ticket: Ticket, reply: FinalReply, reading: Reading | None) -> dict[str
     )
     cost = ledger.bounded(reply.cost) if reply.cost else None
     answer = reply if isinstance(reply, Answered) else None
-    mentions = readings.mentions_of(capture, reading) if answer and reading else ()
-    return _stored(capture, OF_CAPTURE) | {
+    sources = list(ledger.source_rows(capture, answer)) if answer else []
+    row = _stored(capture, OF_CAPTURE) | {
         "amount": cost and cost.amount,
         "basis": cost and cost.basis,
-        "sources": [_stored(row, OF_SOURCE) for row in ledger.source_rows(capture, answer)] if answer else [],
-        "mentions": [_stored(row, OF_MENTION) for row in mentions],
+        "sources": [_stored(source, OF_SOURCE) for source in sources],
+        "mentions": [],
     }
+    if answer and reading:
+        row["mentions"] = [_stored(mention, OF_MENTION) for mention in readings.mentions_of(capture, reading)]
+        row |= readings.told_of(reading, {source.domain for source in sources})
+    return row
 
 
 def _stored(row: Model, names: Iterable[str]) -> dict[str, Any]:

@@ -17,12 +17,13 @@ from uuid import UUID
 from django.db import connection, transaction
 from django.db.models import Q, Sum
 
-from capture import readings
+from capture import gists, readings
 from capture.analysis.reading import Reading
 from capture.calls import Ticket
 from capture.models import Attempt, AttemptOutcome, Capture, CaptureJob, Charge, Outcome
 from capture.models import Source as SourceRow
 from capture.models.clock import ClockTimestamp, database_now, database_today
+from capture.models.fields import storable
 from capture.providers import registry
 from capture.providers.base import Account
 from capture.providers.replies import (
@@ -272,9 +273,10 @@ def keep_reply(job: CaptureJob, attempt: UUID, reply: FinalReply, reading: Readi
         read=readings.columns_of_new(reading, job.of_check.brand),
     )
     if isinstance(reply, Answered) and capture.attempt == attempt:
+        sources = SourceRow.objects.bulk_create(source_rows(capture, reply))
         if reading is not None:
-            readings.keep_mentions(capture, reading)
-        SourceRow.objects.bulk_create(source_rows(capture, reply))
+            capture.prompt, capture.of_check = job.prompt, job.of_check
+            readings.keep(capture, reading, {source.domain for source in sources})
 
 
 def _is_copy(reply: FinalReply, asked_at: datetime) -> bool:
@@ -299,6 +301,8 @@ def move_source(attempt: UUID, redirect: str, url: str) -> None:
     """
     sources = SourceRow.objects.filter(capture__attempt=attempt)
     with transaction.atomic():
+        # Held against whoever reads the answer again, and its sources with it.
+        capture = Capture.objects.select_for_update(no_key=True).only("pk").filter(attempt=attempt).first()
         source = sources.filter(raw_url=redirect).exclude(url=url).first()
         twin = sources.filter(url=url).first()
         if source and twin:
@@ -308,6 +312,8 @@ def move_source(attempt: UUID, redirect: str, url: str) -> None:
             source.delete()
         elif source:
             sources.filter(pk=source.pk).update(url=url, domain=host_of(url))
+        if capture and source:
+            gists.move_sites(capture.pk)
 
 
 def keep_failure(job: CaptureJob, attempt: UUID | None, error: ProviderError) -> None:
@@ -439,7 +445,7 @@ def _source_row(capture: Capture, position: int, source: Source) -> SourceRow:
         url=source.url,
         raw_url=source.raw_url,
         # The host of a redirect is the system's own, and says nothing about the page.
-        domain=source.domain or ("" if source.redirect else host_of(source.url)),
+        domain=storable(source.domain or ("" if source.redirect else host_of(source.url)), most=253),
         title=source.title,
         cited=source.cited,
         spans=[list(span) for span in source.spans],

@@ -7,6 +7,7 @@ from capture.models.brands import Brand, Competitor, HistoryMark
 from capture.models.captures import Capture, Outcome, Source
 from capture.models.charges import Charge
 from capture.models.checks import Check, Prompt, Schedule
+from capture.models.gists import Gist
 from capture.models.jobs import Attempt, AttemptOutcome, CaptureJob, Status
 from capture.models.lanes import Lane
 from capture.models.mentions import Mention
@@ -22,6 +23,7 @@ __all__ = [
     "Charge",
     "Check",
     "Competitor",
+    "Gist",
     "HistoryMark",
     "Lane",
     "Membership",

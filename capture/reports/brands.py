@@ -9,7 +9,7 @@ from uuid import UUID
 
 from django.db.models import Count, F, Max, OuterRef, Q, QuerySet, Subquery
 
-from capture.models import Brand, Capture, Check, Team
+from capture.models import Brand, Capture, Check, Gist, Team
 from capture.reports.cells import BRAND
 from capture.reports.checks import CheckLine, lines
 
@@ -72,3 +72,11 @@ def _named_in(checks: Iterable[int]) -> dict[int, tuple[int, int]]:
     naming = Count("pk", filter=Q(named__contains=[{"key": BRAND}]))
     counted = answers.values("of_check", "simulated").annotate(naming=naming, of=Count("pk")).order_by("-simulated")
     return {row["of_check"]: (row["naming"], row["of"]) for row in counted}
+
+
+def is_being_read(brand: Brand) -> bool:
+    """Whether some of its stored answers are still to be read by its names of today. At most two queries."""
+    if brand.read_edition == brand.edition:
+        return False
+    earlier = Gist.objects.filter(brand=brand).exclude(edition=brand.edition)
+    return earlier.exists() or Capture.objects.new_unread().filter(of_check__brand=brand).exists()

@@ -13,7 +13,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from capture import names, reports
 from capture.forms import BrandForm
-from capture.models import Brand, Capture, Check, Team
+from capture.models import Brand, Check, Team
 from capture.reports import Preview
 from capture.views import _htmx, for_team
 from capture.views.lists import page_of, search_words
@@ -83,6 +83,5 @@ def _save(request: HttpRequest, brand: Brand, form: BrandForm) -> bool:
 
 
 def _page(request: HttpRequest, brand: Brand, form: BrandForm, preview: Preview | None = None) -> HttpResponse:
-    unread = Capture.objects.unread(brand).count() if brand.read_edition != brand.edition else 0
-    context = {"brand": brand, "form": form, "preview": preview, "unread": unread}
+    context = {"brand": brand, "form": form, "preview": preview, "being_read": reports.is_being_read(brand)}
     return render(request, "capture/brand_names.html", context)

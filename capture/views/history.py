@@ -46,9 +46,16 @@ def brand(request: HttpRequest, brand: Brand, form: HistoryForm) -> HttpResponse
 
 
 @for_brand
+def competitors(request: HttpRequest, brand: Brand, form: HistoryForm) -> HttpResponse:
+    """The share of voice of the brand and of each competitor over time."""
+    context = _context(request, brand, form, rivals=reports.rivals_of(form.scope))
+    return render(request, "capture/brand_competitors.html", context)
+
+
+@for_brand
 def sources(request: HttpRequest, brand: Brand, form: HistoryForm) -> HttpResponse:
     """The sites that answers rest on."""
-    sites = reports.sites_over_time(form.scope, brand.entities())
+    sites = reports.sites_over_time(form.scope)
     more = max(0, len(sites) - MOST_SITES)
     context = _context(request, brand, form, sites=sites[:MOST_SITES], more=more)
     return render(request, "capture/brand_sources.html", context)
@@ -62,19 +69,26 @@ def history_csv(request: HttpRequest, brand: Brand, form: HistoryForm) -> Stream
 
 @for_brand
 def history_json(request: HttpRequest, brand: Brand, form: HistoryForm) -> StreamingHttpResponse:
-    """Figures, marks and sites."""
-    text = reports.history_json(reports.history_of(form.scope), brand.entities())
+    """Figures, shares of voice, marks and sites."""
+    text = reports.history_json(reports.history_of(form.scope), reports.rivals_of(form.scope))
     return _file(brand, "history.json", JSON, iter([text]))
+
+
+@for_brand
+def competitors_csv(request: HttpRequest, brand: Brand, form: HistoryForm) -> StreamingHttpResponse:
+    """A row for each share of voice of each stretch of time."""
+    return _file(brand, "competitors.csv", CSV, csv_lines(reports.rival_rows(reports.rivals_of(form.scope))))
 
 
 @for_brand
 def sources_csv(request: HttpRequest, brand: Brand, form: HistoryForm) -> StreamingHttpResponse:
     """A row for each site."""
-    return _file(brand, "sources.csv", CSV, csv_lines(reports.seen_site_rows(form.scope, brand.entities())))
+    return _file(brand, "sources.csv", CSV, csv_lines(reports.seen_site_rows(form.scope)))
 
 
 def _context(request: HttpRequest, brand: Brand, form: HistoryForm, **more: Any) -> dict[str, Any]:
-    return {"brand": brand, "form": form, "scope": form.scope, "query": request.GET.urlencode(), **more}
+    about = {"brand": brand, "being_read": reports.is_being_read(brand), "query": request.GET.urlencode()}
+    return {**about, "form": form, "scope": form.scope, **more}
 
 
 def _file(brand: Brand, what: str, kind: str, pieces: Iterator[str]) -> StreamingHttpResponse:

@@ -106,6 +106,7 @@ PAGES = (
     SomePage("brand", lambda scene: scene.path_of_history()),
     SomePage("brand-wrong-days", lambda scene: scene.path_of_history("?since=2020-01-02&until=2020-01-01")),
     SomePage("brand-unmeasured", lambda scene: f"/brands/{scene.checks['mixed'].brand.uuid}/?answers=real"),
+    SomePage("brand-competitors", lambda scene: scene.path_of_history("competitors/")),
     SomePage("brand-sources", lambda scene: scene.path_of_history("sources/")),
     SomePage("definitions", at("/figures/#visibility")),
     SomePage("brand-names", lambda scene: scene.path_of_names("mixed")),
