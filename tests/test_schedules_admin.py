@@ -27,7 +27,7 @@ def schedule() -> Schedule:
 def get(client, path: str) -> str:
     response = client.get(path)
     assert response.status_code == 200
-    return response.content.decode()
+    return str(response.content.decode())
 
 
 def test_the_list_says_when_each_is_due_and_why_one_is_paused(admin_client, schedule):

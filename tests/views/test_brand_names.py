@@ -107,7 +107,7 @@ class TestChanging:
         client.post(address(brand), typed(brand, name="Else"))
 
         assert Capture.objects.answered().get().edition < Brand.objects.get().edition
-        assert "some stored answers are still to be read" in client.get(address(brand)).content.decode()
+        assert "Some stored answers are still to be read" in client.get(address(brand)).content.decode()
 
 
 class TestWhatIsRefused:

@@ -104,7 +104,7 @@ class TestPage:
 
         Brand.objects.update(edition=2)
 
-        assert "some stored answers are still to be read by the new ones" in page(browser, kept, tab)
+        assert "Some stored answers are still to be read by the names of today." in page(browser, kept, tab)
 
     def test_once_all_are_read_it_says_nothing_although_nobody_has_noted_that_yet(self, browser, kept):
         kept.answer(days_ago(0), ["brand"], edition=2)
