@@ -1,0 +1,142 @@
+"""What is compared: our queue and its peers, each with a database of its own on one server, a hand and workers."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from benchmarks.frame import stamps
+from benchmarks.frame.hand import Hand
+from benchmarks.frame.server import Server, folder
+from benchmarks.peers import PEERS
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+PATIENCE = 60.0  # seconds in which work has to go on
+LOOK = 0.02  # seconds between looks at it
+
+
+@dataclass
+class Queue:
+    """A queue that jobs can be put into and worked off.
+
+    Arguments:
+        name: one word; also of its database.
+        label: what people call it.
+        settings: which matter for what is measured, in words.
+        hand: the process that enqueues.
+        commands: of the processes that work.
+        variables: of the environment of all of them.
+        enqueued: what `enqueue` takes beside the number of jobs.
+    """
+
+    name: str
+    label: str
+    settings: str
+    hand: Hand
+    commands: Sequence[Sequence[str]]
+    variables: Mapping[str, str]
+    enqueued: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def log(self) -> Path:
+        return folder() / f"{self.name}.log"
+
+    def enqueue(self, jobs: int) -> float:
+        """Enqueue so many in its bulk way; seconds that it took."""
+        return float(self.hand("enqueue", jobs=jobs, **self.enqueued))
+
+    @contextmanager
+    def working(self, **variables: str) -> Iterator[Work]:
+        """Its workers, from their start on."""
+        path = folder() / f"{self.name}.stamps"
+        path.write_bytes(b"")
+        environment = {**self.variables, stamps.VARIABLE: str(path), **variables}
+        with self.log.open("wb") as log, ExitStack() as stack:
+            processes = [
+                stack.enter_context(
+                    subprocess.Popen(command, cwd=ROOT, env=environment, stdout=log, stderr=log)
+                )
+                for command in self.commands
+            ]
+            try:
+                yield Work(path, [process.pid for process in processes])
+            finally:
+                for process in processes:
+                    process.terminate()
+
+
+@dataclass
+class Work:
+    """What workers do.
+
+    Arguments:
+        stamps: the file that every job adds a moment to as it begins.
+        processes: ids of those that were started; they may have others below them.
+    """
+
+    stamps: Path
+    processes: Sequence[int]
+
+    def until(self, jobs: int) -> list[float]:
+        """Wait until so many jobs were begun; when each was, by the monotonic clock."""
+        begun, deadline = 0, time.monotonic() + PATIENCE
+        while begun < jobs:
+            time.sleep(LOOK)
+            if (now := stamps.count(self.stamps)) > begun:
+                begun, deadline = now, time.monotonic() + PATIENCE
+            if time.monotonic() > deadline:
+                raise RuntimeError(f"{self.stamps.stem}: {begun} of {jobs} jobs were begun; its log says why")
+        return stamps.read(self.stamps)
+
+
+def ours(server: Server, name: str = "ours", systems: Sequence[str] = ("chatgpt",), **settings: str) -> Queue:
+    """Our queue, asking these AI systems, which answer at once; its tables are made.
+
+    Arguments:
+        settings: environment variables.
+    """
+    variables = environment() | {
+        "DJANGO_SETTINGS_MODULE": "aicontrol.settings",
+        "AICONTROL_ENV": os.devnull,
+        "DATABASE_URL": server.ours(server.create(name)),
+        "SECRET_KEY": "of a benchmark",
+        "DEBUG": "off",
+        **settings,
+    }
+    hand = Hand([sys.executable, "-m", "benchmarks.ours.hand"], variables, str(ROOT))
+    hand("prepare")
+    worker = [sys.executable, "-m", "benchmarks.ours.worker"]
+    said = "one process of 8 seats with one connection (and one to LISTEN), as by default"
+    return Queue(name, "AI Control", said, hand, [worker], variables, {"systems": systems})
+
+
+def peer(server: Server, name: str, python: Path, redis: str) -> Queue:
+    """A peer's queue, with its tables.
+
+    Arguments:
+        python: of the peers' environment.
+        redis: path of a socket; empty where it needs none.
+    """
+    it = PEERS[name]
+    variables = environment() | {
+        "DJANGO_SETTINGS_MODULE": "benchmarks.peers.settings",
+        "BENCH_PEER": name,
+        "BENCH_DATABASE": server.url(server.create(name)),
+        "BENCH_REDIS": redis,
+    }
+    hand = Hand([str(python), "-m", "benchmarks.peers.hand"], variables, str(ROOT))
+    hand("prepare")
+    return Queue(name, it.label, it.settings, hand, [[str(python), *it.worker]] * it.processes, variables)
+
+
+def environment() -> dict[str, str]:
+    """The environment without what is set for us, such as a key."""
+    ours = ("OPENAI_", "PERPLEXITY_", "GEMINI_", "SERPAPI_", "CAPTURE_", "PG", "AICONTROL_", "DATABASE_", "DJANGO_")
+    return {name: value for name, value in os.environ.items() if not name.startswith(ours)}

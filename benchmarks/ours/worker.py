@@ -1,0 +1,61 @@
+"""`python -m benchmarks.ours.worker`: `runworkers`, with AI systems that answer within the process, at once.
+
+All else is as ever: the loop, its seats, the intents, attempts, charges, captures, sources and mentions. Arguments are
+those of `runworkers`.
+"""
+
+from __future__ import annotations
+
+import sys
+from decimal import Decimal
+from typing import Any
+
+import django
+
+from benchmarks.frame.stamps import stamp
+from benchmarks.ours import trace
+
+TEXT = (
+    "For a small office, Northwind is named most often: its machines are quiet, and parts are easy to get. "
+    "Reviewers like that it heats up within a minute. Contoso costs less, and its water tank is larger. "
+) + "Before you choose, count the cups of an ordinary day, and ask who will clean the machine. " * 10
+SYSTEMS = ("chatgpt", "perplexity", "copilot", "gemini", "google_ai")
+
+
+def systems() -> dict[str, Any]:
+    """All AI systems, each of which answers a start at once: with three sources, two of the names, and a charge."""
+    from capture.providers import registry
+    from capture.providers.base import Account
+    from capture.providers.replies import Answered, Basis, Cost, Question, Source
+
+    urls = [f"https://reviews{number}.example/espresso-machines" for number in range(3)]
+    answer = Answered(
+        text=TEXT,
+        sources=tuple(Source(url, url, "Espresso machines", cited=True) for url in urls),
+        model="instant",
+        cost=Cost(Decimal("0.01"), Basis.COMPUTED),
+    )
+
+    def start(self: object, question: Question) -> Answered:
+        stamp()
+        return answer
+
+    account = Account(api_key="simulated", base_url="http://127.0.0.1:9/x", simulated=True)
+    made = {slug: type(slug, (registry.by_slug[slug],), {"start": start}) for slug in SYSTEMS}
+    return {slug: system(account, None) for slug, system in made.items()}
+
+
+def main() -> None:
+    django.setup()
+    from django.core.management import call_command
+
+    from capture import systems as module
+
+    instant = systems()
+    module.configured = lambda: instant
+    trace.trace_if_asked()
+    call_command("runworkers", *sys.argv[1:])
+
+
+if __name__ == "__main__":
+    main()
