@@ -14,11 +14,13 @@ from typing import Any
 
 from benchmarks.frame import stamps
 from benchmarks.frame.hand import Hand
+from benchmarks.frame.stamps import Stamp
 from benchmarks.frame.server import Server, folder
 from benchmarks.peers import PEERS
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 PATIENCE = 60.0  # seconds in which work has to go on
+SYSTEMS = ("chatgpt", "perplexity", "copilot", "gemini", "google_ai")
 LOOK = 0.02  # seconds between looks at it
 
 
@@ -52,6 +54,16 @@ class Queue:
         """Enqueue so many in its bulk way; seconds that it took."""
         return float(self.hand("enqueue", jobs=jobs, **self.enqueued))
 
+    def settle(self) -> None:
+        """Wait until everything that was begun is also written down."""
+        if not self.enqueued:
+            return  # a peer's own end: it was told to end when it is through
+        deadline = time.monotonic() + PATIENCE
+        while self.hand("open"):
+            if time.monotonic() > deadline:
+                raise RuntimeError(f"{self.name}: jobs stay open")
+            time.sleep(LOOK)
+
     @contextmanager
     def working(self, **variables: str) -> Iterator[Work]:
         """Its workers, from their start on."""
@@ -84,8 +96,8 @@ class Work:
     stamps: Path
     processes: Sequence[int]
 
-    def until(self, jobs: int) -> list[float]:
-        """Wait until so many jobs were begun; when each was, by the monotonic clock."""
+    def until(self, jobs: int) -> list[Stamp]:
+        """Wait until so many jobs were begun, and return their stamps in order."""
         begun, deadline = 0, time.monotonic() + PATIENCE
         while begun < jobs:
             time.sleep(LOOK)
@@ -96,25 +108,20 @@ class Work:
         return stamps.read(self.stamps)
 
 
-def ours(server: Server, name: str = "ours", systems: Sequence[str] = ("chatgpt",), **settings: str) -> Queue:
-    """Our queue, asking these AI systems, which answer at once; its tables are made.
-
-    Arguments:
-        settings: environment variables.
-    """
+def ours(server: Server, name: str, label: str, systems: Sequence[str]) -> Queue:
+    """Our queue, asking these AI systems, which answer at once; its tables are made."""
     variables = environment() | {
         "DJANGO_SETTINGS_MODULE": "aicontrol.settings",
         "AICONTROL_ENV": os.devnull,
         "DATABASE_URL": server.ours(server.create(name)),
         "SECRET_KEY": "of a benchmark",
         "DEBUG": "off",
-        **settings,
     }
     hand = Hand([sys.executable, "-m", "benchmarks.ours.hand"], variables, str(ROOT))
     hand("prepare")
     worker = [sys.executable, "-m", "benchmarks.ours.worker"]
     said = "one process of 8 seats with one connection (and one to LISTEN), as by default"
-    return Queue(name, "AI Control", said, hand, [worker], variables, {"systems": systems})
+    return Queue(name, label, said, hand, [worker], variables, {"systems": systems})
 
 
 def peer(server: Server, name: str, python: Path, redis: str) -> Queue:

@@ -61,10 +61,23 @@ class Ours:
 
         return Capture.objects.count()
 
+    def open(self) -> int:
+        """How many jobs have not ended."""
+        from capture.models import CaptureJob
+
+        return CaptureJob.objects.open().count()
+
     def analyze(self) -> None:
+        """Let the planner know how large the tables are: empty ones would be read whole for every foreign key."""
         from benchmarks.database import analyze
 
         analyze()
+
+    def part(self) -> None:
+        """Let go of the database, so that it can be copied."""
+        from django.db import connection
+
+        connection.close()
 
 
 if __name__ == "__main__":

@@ -1,0 +1,61 @@
+"""docs/benchmarks.md, made of the results and of nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+HEAD = """# Benchmarks
+
+What this queue costs, beside the queues that somebody would otherwise take and beside what no program could do better.
+`bin/bench` has written this page and `benchmarks.json` beside it; `bin/bench NAME` measures one part again.
+
+All that stands in one table was measured in one run on one PostgreSQL, turn and turn about. A machine's speed drifts, so
+**compare ratios and not figures**: each is the median of the ratios of the rounds. Everybody's settings are those that
+their documents advise, and stand below each table; nothing of ours is tuned that a user would not have.
+"""
+
+
+def whole(results: dict[str, Any]) -> str:
+    """The page."""
+    return "\n".join([HEAD, *(part(one) for one in results.values())])
+
+
+def part(one: dict[str, Any]) -> str:
+    """What it says of one benchmark."""
+    return "\n".join(_lines(one))
+
+
+def _lines(one: dict[str, Any]) -> Iterator[str]:
+    yield f"## {one['title']}\n"
+    for paragraph in one["says"]:
+        yield f"{paragraph}\n"
+    for table in one["tables"]:
+        yield from _table(table)
+    for required in one["requirements"]:
+        holds = "holds" if required["holds"] else "**does not hold**"
+        yield f"- {required['what']}; it is {required['value']:.3g} {required['unit']}: {holds}"
+    if one["requirements"]:
+        yield ""
+    if one["settings"]:
+        yield f"Settings. {' '.join(f'{who}: {what}.' for who, what in one['settings'].items())}\n"
+    yield f"Measured {_measured(one['measured'])}\n"
+
+
+def _table(table: dict[str, Any]) -> Iterator[str]:
+    to, digits = table.get("to"), table["digits"]
+    yield f"| | {table['unit']} | least and most of the rounds |{f' ÷ {to} |' if to else ''}"
+    yield f"|---|---:|---:|{'---:|' if to else ''}"
+    for row in table["rows"]:
+        least, most = min(row["values"]), max(row["values"])
+        ratio = f" {row['ratio']:.2f} |" if to else ""
+        yield f"| {row['what']} | {row['median']:,.{digits}f} | {least:,.{digits}f}, {most:,.{digits}f} |{ratio}"
+    yield ""
+
+
+def _measured(it: dict[str, Any]) -> str:
+    versions = ", ".join(f"{name} {version}" for name, version in it["versions"].items())
+    return (
+        f"{it['at']}, rounds: {it['rounds']}, seed {it['seed']}, on {it['processor']}, {it['cores']} cores, "
+        f"{it['memory']}, {it['system']}, load {it['load']} at the end, fsync {it['fsync']}; {versions}."
+    )

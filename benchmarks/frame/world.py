@@ -1,0 +1,87 @@
+"""What a run has to measure with: one server, the peers that are there, how often, and by which seed."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from benchmarks.frame import queues, redis
+from benchmarks.frame.queues import Queue
+from benchmarks.frame.server import Server, server
+from benchmarks.peers import PEERS, environment
+
+
+@dataclass
+class World:
+    """A run.
+
+    Arguments:
+        python: of the peers' environment, or None where there is none.
+        redis: path of its socket; empty where there is none.
+        quick: only to see that everything runs: one round, few jobs.
+        seed: of what is random.
+    """
+
+    server: Server
+    python: Path | None
+    redis: str
+    quick: bool
+    seed: int
+    _stack: ExitStack
+    _queues: dict[str, Queue] = field(default_factory=dict)
+
+    @property
+    def rounds(self) -> int:
+        return 1 if self.quick else 5
+
+    def of(self, full: int, quick: int) -> int:
+        """How many of something, by what kind of run this is."""
+        return quick if self.quick else full
+
+    def ours(self) -> Queue:
+        """Our queue, asking one AI system, which has one lane."""
+        return self._made("ours", lambda: queues.ours(self.server, "ours", "AI Control", ["chatgpt"]))
+
+    def ours_of_all_systems(self) -> Queue:
+        """Another one of ours, asking five AI systems, which have four lanes."""
+        label = "AI Control, five AI systems"
+        return self._made("ours_five", lambda: queues.ours(self.server, "ours_five", label, queues.SYSTEMS))
+
+    def peers(self) -> list[Queue]:
+        """The peers that can be run here."""
+        return [self._peer(name) for name, peer in PEERS.items() if self.python and (self.redis or not peer.redis)]
+
+    def _peer(self, name: str) -> Queue:
+        python = self.python
+        assert python
+        return self._made(name, lambda: queues.peer(self.server, name, python, self.redis))
+
+    def all(self) -> list[Queue]:
+        return [self.ours(), *self.peers()]
+
+    def _made(self, name: str, make: Callable[[], Queue]) -> Queue:
+        if name not in self._queues:
+            self._queues[name] = made = make()
+            self._stack.enter_context(made.hand)
+        return self._queues[name]
+
+
+@contextmanager
+def world(*, quick: bool, seed: int) -> Iterator[World]:
+    """All that a run needs; what is missing on this machine is told in a line, and left out."""
+    with ExitStack() as stack:
+        python = environment.ensure()
+        if python is None:
+            say("The peers' packages cannot be installed here; they are left out.")
+        socket = stack.enter_context(redis.redis()) if python and redis.is_there() else ""
+        if python and not socket:
+            say(f"There is no {redis.PROGRAM} here (Debian has it); Celery is left out.")
+        yield World(stack.enter_context(server()), python, socket, quick, seed, stack)
+
+
+def say(line: str) -> None:
+    """Tell whoever waits what goes on."""
+    print(line, file=sys.stderr, flush=True)

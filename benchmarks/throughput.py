@@ -1,0 +1,67 @@
+"""Throughput: how many jobs that are no work at all one process gets through in a second, ours and the peers'."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from benchmarks.frame import replay
+from benchmarks.frame.found import Found, Measured, Requirement, Table, alternate
+from benchmarks.frame.queues import SYSTEMS, Queue
+from benchmarks.frame.stamps import Stamp
+from benchmarks.frame.world import World, say
+
+TITLE = "Throughput"
+SAYS = (
+    "Jobs a second while a queue of them is worked off, eight at once. **Ours are written down in full**: the intent "
+    "to ask, the attempt, its charge, the answer with three sources and two mentions. Only the AI systems are "
+    "replaced, by ones that answer at once within the process. **Theirs are bare no-ops**: whatever they would have "
+    "to write down about a paid question is not in their figures.",
+    "The bounds are the statements that one of our workers has sent to the database for such jobs, sent again byte "
+    "for byte by pgbench in a copy of the database: by one client, as our loop is one, and by eight at once, each in "
+    "a copy of its own on the same server.",
+    "Each queue has a database of its own on the one server, and was used and analysed before: empty tables would be "
+    "read whole at every check of a foreign key.",
+)
+LEAST = {"procrastinate": 1.5, "django-tasks-db": 2.5, "celery-results": 2.5}
+WARM_UP = 0.1  # of the jobs, which are not counted
+
+
+def run(world: World) -> Found:
+    jobs, recorded = world.of(1_000, 60), world.of(500, 60)
+    queues = [world.ours(), world.ours_of_all_systems(), *world.peers()]
+    for queue in queues:
+        pace(queue, world.of(2_000, 60))
+        queue.hand("analyze")
+    say("recording what a worker of ours says to the database")
+    recording = replay.Recording(world.server, world.ours(), recorded)
+    measures = {queue.name: partial(pace, queue, jobs) for queue in queues}
+    bounds = {f"bound{clients}": partial(recording.replay, clients) for clients in (1, 8)}
+    values = alternate(world.rounds, measures | bounds)
+    rows = {queue.name: Measured(queue.label, values[queue.name]) for queue in queues}
+    rows |= {
+        "bound1": Measured("bound: the same statements by pgbench, 1 client", values["bound1"]),
+        "bound8": Measured("bound: the same statements by pgbench, 8 clients", values["bound8"]),
+    }
+    ours = rows["ours"]
+    required = [
+        Requirement.at_least(f"ours ÷ {rows[name].what}", ours.over(rows[name]), bound)
+        for name, bound in LEAST.items()
+        if name in rows
+    ]
+    says = (*SAYS, f"A job of ours takes {recording.statements_a_job:.1f} statements.")
+    settings = {queue.label: queue.settings for queue in queues}
+    return Found(TITLE, says, [Table("jobs/s", list(rows.values()), to=ours)], required, settings)
+
+
+def pace(queue: Queue, jobs: int) -> float:
+    """Jobs a second while so many are worked off, which were enqueued before."""
+    queue.enqueue(jobs)
+    with queue.working() as work:
+        stamps = work.until(jobs)
+        queue.settle()
+    return _pace(stamps)
+
+
+def _pace(stamps: list[Stamp]) -> float:
+    counted = stamps[int(WARM_UP * len(stamps)) :]
+    return (len(counted) - 1) / (counted[-1].moment - counted[0].moment)
