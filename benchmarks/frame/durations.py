@@ -16,7 +16,7 @@ def seconds(seed: str, system: str, question: str, scale: float) -> float:
     Arguments:
         scale: what one second is shortened to.
     """
-    return scale * Random(f"{seed} {system} {question}").uniform(*SPANS[system])  # noqa: S311  no secret
+    return scale * Random(f"{seed} {system} {question}").uniform(*SPANS[system])
 
 
 def list_schedule(durations: Iterable[float], seats: int) -> float:

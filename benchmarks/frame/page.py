@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain, groupby
 from typing import Any
 
 HEAD = """# Benchmarks
@@ -10,9 +11,9 @@ HEAD = """# Benchmarks
 What this queue costs, beside the queues that somebody would otherwise take and beside what no program could do better.
 `bin/bench` has written this page and `benchmarks.json` beside it; `bin/bench NAME` measures one part again.
 
-All that stands in one table was measured in one run on one PostgreSQL, turn and turn about. A machine's speed drifts, so
-**compare ratios and not figures**: each is the median of the ratios of the rounds. Everybody's settings are those that
-their documents advise, and stand below each table; nothing of ours is tuned that a user would not have.
+All that stands in one table was measured in one run on one PostgreSQL, turn and turn about. A machine's speed drifts,
+so **compare ratios and not figures**: each is the median of the ratios of the rounds. Everybody's settings are those
+that their documents advise, and stand below each table; nothing of ours is tuned that a user would not have.
 """
 
 
@@ -30,8 +31,9 @@ def _lines(one: dict[str, Any]) -> Iterator[str]:
     yield f"## {one['title']}\n"
     for paragraph in one["says"]:
         yield f"{paragraph}\n"
-    for table in one["tables"]:
-        yield from _table(table)
+    for same, group in groupby(one["tables"], key=_rows):
+        tables = list(group)
+        yield from _side_by_side(tables) if same else chain(*map(_table, tables))
     for required in one["requirements"]:
         holds = "holds" if required["holds"] else "**does not hold**"
         yield f"- {required['what']}; it is {required['value']:.3g} {required['unit']}: {holds}"
@@ -40,6 +42,21 @@ def _lines(one: dict[str, Any]) -> Iterator[str]:
     if one["settings"]:
         yield f"Settings. {' '.join(f'{who}: {what}.' for who, what in one['settings'].items())}\n"
     yield f"Measured {_measured(one['measured'])}\n"
+
+
+def _rows(table: dict[str, Any]) -> tuple[str, ...]:
+    """What the rows of a table without ratios are, by which several can stand in one; of one with ratios nothing."""
+    return () if "to" in table else tuple(row["what"] for row in table["rows"])
+
+
+def _side_by_side(tables: list[dict[str, Any]]) -> Iterator[str]:
+    """Medians only; what each round has found is in the JSON file."""
+    yield f"| | {' | '.join(table['unit'] for table in tables)} |"
+    yield f"|---|{'---:|' * len(tables)}"
+    for rows in zip(*(table["rows"] for table in tables), strict=True):
+        cells = (f"{row['median']:,.{table['digits']}f}" for row, table in zip(rows, tables, strict=True))
+        yield f"| {rows[0]['what']} | {' | '.join(cells)} |"
+    yield ""
 
 
 def _table(table: dict[str, Any]) -> Iterator[str]:

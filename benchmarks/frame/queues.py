@@ -10,12 +10,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from benchmarks.frame import stamps
 from benchmarks.frame.hand import Hand
-from benchmarks.frame.stamps import Stamp
 from benchmarks.frame.server import Server, folder
+from benchmarks.frame.stamps import Stamp
+from benchmarks.frame.tethered import tethered
 from benchmarks.peers import PEERS
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -42,9 +44,13 @@ class Queue:
     label: str
     settings: str
     hand: Hand
-    commands: Sequence[Sequence[str]]
+    commands: list[list[str]]
     variables: Mapping[str, str]
     enqueued: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def rival(self) -> bool:
+        return self.name in PEERS
 
     @property
     def log(self) -> Path:
@@ -54,10 +60,24 @@ class Queue:
         """Enqueue so many in its bulk way; seconds that it took."""
         return float(self.hand("enqueue", jobs=jobs, **self.enqueued))
 
+    def work_off(self, jobs: int, times: int = 1) -> list[Stamp]:
+        """Enqueue so many jobs, and have them worked off; returns when each was begun. Arguments: see `working`."""
+        self.enqueue(jobs)
+        with self.working(times) as work:
+            stamps = work.until(jobs)
+            self.settle()
+        return stamps
+
+    def seed(self, jobs: int) -> None:
+        """Have some jobs worked off and the tables analysed: empty ones would be read whole for each foreign key."""
+        for some in (jobs // 10, jobs - jobs // 10):
+            self.work_off(some)
+            self.hand("analyze")
+
     def settle(self) -> None:
         """Wait until everything that was begun is also written down."""
-        if not self.enqueued:
-            return  # a peer's own end: it was told to end when it is through
+        if self.rival:
+            return  # it ends once it is through
         deadline = time.monotonic() + PATIENCE
         while self.hand("open"):
             if time.monotonic() > deadline:
@@ -65,17 +85,22 @@ class Queue:
             time.sleep(LOOK)
 
     @contextmanager
-    def working(self, **variables: str) -> Iterator[Work]:
-        """Its workers, from their start on."""
+    def working(self, times: int = 1, variables: Mapping[str, str] = MappingProxyType({})) -> Iterator[Work]:
+        """Its workers, from their start on.
+
+        Arguments:
+            times: how many times as many processes as usual.
+            variables: of their environment, beside the usual ones.
+        """
         path = folder() / f"{self.name}.stamps"
         path.write_bytes(b"")
         environment = {**self.variables, stamps.VARIABLE: str(path), **variables}
         with self.log.open("wb") as log, ExitStack() as stack:
             processes = [
                 stack.enter_context(
-                    subprocess.Popen(command, cwd=ROOT, env=environment, stdout=log, stderr=log)
+                    subprocess.Popen(tethered(command), cwd=ROOT, env=environment, stdout=log, stderr=log)
                 )
-                for command in self.commands
+                for command in self.commands * times
             ]
             try:
                 yield Work(path, [process.pid for process in processes])
@@ -108,12 +133,22 @@ class Work:
         return stamps.read(self.stamps)
 
 
-def ours(server: Server, name: str, label: str, systems: Sequence[str]) -> Queue:
-    """Our queue, asking these AI systems, which answer at once; its tables are made."""
+OURS = (
+    *("OPENAI_", "PERPLEXITY_", "GEMINI_", "SERPAPI_", "CAPTURE_", "PG", "AICONTROL_", "DATABASE_", "DJANGO_"),
+    *("SIMULATOR_", "LOG_LEVEL", "DEBUG", "HTTPS"),
+)
+
+
+def ours(server: Server, name: str, label: str, systems: Sequence[str], template: str = "template0") -> Queue:
+    """Our queue, asking these AI systems, which answer at once.
+
+    Arguments:
+        template: a queue's database to begin with a copy of; without one its tables are made.
+    """
     variables = environment() | {
         "DJANGO_SETTINGS_MODULE": "aicontrol.settings",
         "AICONTROL_ENV": os.devnull,
-        "DATABASE_URL": server.ours(server.create(name)),
+        "DATABASE_URL": server.ours(server.create(name, template)),
         "SECRET_KEY": "of a benchmark",
         "DEBUG": "off",
     }
@@ -145,5 +180,4 @@ def peer(server: Server, name: str, python: Path, redis: str) -> Queue:
 
 def environment() -> dict[str, str]:
     """The environment without what is set for us, such as a key."""
-    ours = ("OPENAI_", "PERPLEXITY_", "GEMINI_", "SERPAPI_", "CAPTURE_", "PG", "AICONTROL_", "DATABASE_", "DJANGO_")
-    return {name: value for name, value in os.environ.items() if not name.startswith(ours)}
+    return {name: value for name, value in os.environ.items() if not name.startswith(OURS)}

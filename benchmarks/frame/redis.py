@@ -1,4 +1,4 @@
-"""A Redis of the benchmark's own, for the peers that need one: Debian's, on a socket, as it is configured by default."""
+"""A Redis of the benchmark's own for the peers that need one: Debian's, on a socket, with its usual settings."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
+
+from benchmarks.frame.tethered import tethered
 
 PROGRAM = "redis-server"
 PATIENCE = 10.0  # seconds
@@ -23,8 +25,8 @@ def redis() -> Iterator[str]:
     """The path of its socket."""
     with TemporaryDirectory() as folder:
         socket = Path(folder) / "redis.sock"
-        command = [PROGRAM, "--port", "0", "--unixsocket", str(socket), "--dir", folder]
-        with subprocess.Popen(command, stdout=subprocess.DEVNULL) as process:
+        command = [shutil.which(PROGRAM) or PROGRAM, "--port", "0", "--unixsocket", str(socket), "--dir", folder]
+        with subprocess.Popen(tethered(command), stdout=subprocess.DEVNULL) as process:
             try:
                 _wait_for(socket)
                 yield str(socket)

@@ -1,9 +1,9 @@
 """The bound: the very statements that a worker of ours has sent, sent again by pgbench, with no Python in between.
 
 A worker is traced while it does some jobs. Then its statements, byte for byte, are replayed in copies of the database
-as it was just before; since they find the same rows there, they do the same work. One client is the bound of our design,
-in which one loop alone talks to the database. Many clients, each in a copy of its own, on one server, are the bound of
-the machine.
+as it was just before; since they find the same rows there, they do the same work. One client is the bound of our
+design, in which one loop alone talks to the database. Many clients, each in a copy of its own, on one server, are the
+bound of the machine.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class Recording:
         server.create(self._before, queue.name)
         trace = folder() / f"{queue.name}.trace"
         trace.unlink(missing_ok=True)
-        with queue.working(**{VARIABLE: str(trace)}) as work:
+        with queue.working(variables={VARIABLE: str(trace)}) as work:
             work.until(jobs)
             queue.settle()
         self._kept = int(queue.hand("done"))

@@ -47,7 +47,11 @@ class Server:
 
     def options(self) -> list[str]:
         """Of PostgreSQL's own programs; a password is in nobody's list of processes."""
-        return [f"--{'username' if name == 'user' else name}={part}" for name, part in self.parts.items() if name != "password"]
+        return [
+            f"--{'username' if name == 'user' else name}={part}"
+            for name, part in self.parts.items()
+            if name != "password"
+        ]
 
     def create(self, name: str, template: str = "template0") -> str:
         """Make a database, in place of one of this name, as a copy of another that nobody is connected to."""

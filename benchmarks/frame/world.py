@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -54,18 +54,29 @@ class World:
         """The peers that can be run here."""
         return [self._peer(name) for name, peer in PEERS.items() if self.python and (self.redis or not peer.redis)]
 
+    def some_peers(self) -> list[Queue]:
+        """The same; in a quick run, which has seen all of them work before, only the first."""
+        return self.peers()[: self.of(len(PEERS), 1)]
+
     def _peer(self, name: str) -> Queue:
         python = self.python
         assert python
         return self._made(name, lambda: queues.peer(self.server, name, python, self.redis))
 
-    def all(self) -> list[Queue]:
-        return [self.ours(), *self.peers()]
+    def copy_of_ours(self, name: str, label: str, systems: Sequence[str] = ("chatgpt",), *, of: str) -> Queue:
+        """Another queue of ours that begins with all that one has.
 
-    def _made(self, name: str, make: Callable[[], Queue]) -> Queue:
+        Arguments:
+            of: the other one's name; nobody may be connected to its database.
+        """
+        return self._made(name, lambda: queues.ours(self.server, name, label, systems, of), seeded=False)
+
+    def _made(self, name: str, make: Callable[[], Queue], *, seeded: bool = True) -> Queue:
         if name not in self._queues:
             self._queues[name] = made = make()
             self._stack.enter_context(made.hand)
+            if seeded and not (self.quick and made.rival):
+                made.seed(self.of(2_000, 100))
         return self._queues[name]
 
 

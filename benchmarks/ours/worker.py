@@ -1,6 +1,7 @@
 """`python -m benchmarks.ours.worker`: `runworkers`, with AI systems that answer within the process.
 
 At once, unless BENCH_SCALE says how long a second of theirs is to take; then BENCH_SEED chooses how long each takes.
+With SIMULATOR_URL, it is the simulator that is asked, as ever.
 
 All else is as ever: the loop, its seats, the intents, attempts, charges, captures, sources and mentions. Arguments are
 those of `runworkers`.
@@ -11,7 +12,9 @@ from __future__ import annotations
 import os
 import sys
 import time
+from collections.abc import Mapping
 from decimal import Decimal
+from functools import cache
 from typing import Any
 
 import django
@@ -28,7 +31,7 @@ SCALE, SEED = float(os.environ.get("BENCH_SCALE", "0")), os.environ.get("BENCH_S
 SYSTEMS = ("chatgpt", "perplexity", "copilot", "gemini", "google_ai")
 
 
-def systems() -> dict[str, Any]:
+def systems() -> Mapping[str, Any]:
     """All AI systems, each of which answers in its start call: with three sources, two of the names, and a charge."""
     from capture.providers import registry
     from capture.providers.base import Account, Provider
@@ -59,8 +62,8 @@ def main() -> None:
 
     from capture import systems as module
 
-    instant = systems()
-    module.configured = lambda: instant
+    if not os.environ.get("SIMULATOR_URL"):
+        module.configured = cache(systems)
     trace.trace_if_asked()
     call_command("runworkers", *sys.argv[1:])
 

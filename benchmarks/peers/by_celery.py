@@ -25,3 +25,6 @@ class Commands:
         began = time.monotonic()  # nothing is committed; it is sent at once
         work.delay()
         return began
+
+    def empty(self) -> None:
+        app.control.purge()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 
 from django.db import transaction
+from django_q.models import OrmQ
 from django_q.tasks import async_task
 
 from benchmarks.frame.stamps import stamp
@@ -26,3 +27,6 @@ class Commands:
         with transaction.atomic():
             async_task(WORK)
             return time.monotonic()
+
+    def empty(self) -> None:
+        OrmQ.objects.all().delete()

@@ -6,6 +6,7 @@ import time
 
 from django.db import transaction
 from django_tasks import task
+from django_tasks_db.models import DBTaskResult
 
 from benchmarks.frame.stamps import stamp
 
@@ -25,3 +26,6 @@ class Commands:
         with transaction.atomic():
             work.enqueue()
             return time.monotonic()
+
+    def empty(self) -> None:
+        DBTaskResult.objects.ready().delete()

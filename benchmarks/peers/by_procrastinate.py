@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from django.db import transaction
+from django.db import connection, transaction
 from procrastinate.contrib.django import app
 
 from benchmarks.frame.stamps import stamp
@@ -23,3 +23,7 @@ class Commands:
         with transaction.atomic():
             work.defer()
             return time.monotonic()
+
+    def empty(self) -> None:
+        with connection.cursor() as cursor:
+            cursor.execute("DELETE FROM procrastinate_jobs WHERE status = 'todo'")

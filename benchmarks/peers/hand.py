@@ -44,6 +44,14 @@ class Hand:
         """Enqueue one job; the moment just before its COMMIT."""
         return float(self._queue.one())
 
+    def empty(self) -> None:
+        """Take out what is in the queue."""
+        self._queue.empty()
+
+    def part(self) -> None:
+        """Let go of the database."""
+        connection.close()
+
     def analyze(self) -> None:
         with connection.cursor() as cursor:
             cursor.execute("VACUUM ANALYZE")

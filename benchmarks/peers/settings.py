@@ -32,6 +32,7 @@ TASKS = {"default": {"BACKEND": "django_tasks_db.DatabaseBackend"}}
 Q_CLUSTER = {"name": "peers", "workers": 8, "timeout": 60, "retry": 120, "save_limit": 0, "orm": "default"}
 
 CELERY_BROKER_URL = f"redis+socket://{os.environ.get('BENCH_REDIS', '')}"
+CELERY_TASK_DEFAULT_QUEUE = os.environ["BENCH_PEER"]  # both ways of using it share one Redis
 CELERY_WORKER_PREFETCH_MULTIPLIER = 64  # as its guide to optimizing says of many short tasks
 CELERY_TASK_IGNORE_RESULT = os.environ["BENCH_PEER"] == "celery"
 CELERY_RESULT_BACKEND = None if CELERY_TASK_IGNORE_RESULT else "django-db"
