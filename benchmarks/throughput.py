@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
 
 from benchmarks.frame import replay
 from benchmarks.frame.found import Found, Measured, Requirement, Table, alternate
 from benchmarks.frame.queues import Queue
 from benchmarks.frame.world import World, say
+from benchmarks.peers import PEERS
 
 TITLE = "Throughput"
 SAYS = (
@@ -26,27 +28,30 @@ WARM_UP = 0.1  # of the jobs, which are not counted
 
 
 def run(world: World) -> Found:
-    jobs, recorded = world.of(1_000, 100), world.of(500, 100)
+    jobs, recorded, several = world.of(1_000, 100), world.of(500, 100), world.of(8, 2)
     queues = [world.ours(), world.ours_of_all_systems(), *world.peers()]
     say("recording what a worker of ours says to the database")
     recording = replay.Recording(world.server, world.ours(), recorded)
-    measures = {queue.name: partial(pace, queue, jobs) for queue in queues}
-    bounds = {f"bound{clients}": partial(recording.replay, clients) for clients in (1, 8)}
-    values = alternate(world.rounds, measures | bounds)
-    rows = {queue.name: Measured(queue.label, values[queue.name]) for queue in queues}
-    rows |= {
-        "bound1": Measured("bound: the same statements by pgbench, 1 client", values["bound1"]),
-        "bound8": Measured("bound: the same statements by pgbench, 8 clients", values["bound8"]),
-    }
-    ours = rows["ours"]
-    required = [
-        Requirement.at_least(f"ours ÷ {rows[name].what}", ours.over(rows[name]), bound)
-        for name, bound in LEAST.items()
-        if name in rows
-    ]
+    measures = {queue.label: partial(pace, queue, jobs) for queue in queues}
+    measures |= {bound(clients): partial(recording.replay, clients) for clients in (1, several)}
+    rows = {label: Measured(label, values) for label, values in alternate(world.rounds, measures).items()}
+    ours = rows[world.ours().label]
     says = (*SAYS, f"A job of ours takes {recording.statements_a_job:.1f} statements.")
     settings = {queue.label: queue.settings for queue in queues}
-    return Found(TITLE, says, [Table("jobs/s", list(rows.values()), to=ours)], required, settings)
+    return Found(TITLE, says, [Table("jobs/s", list(rows.values()), to=ours)], _required(rows, ours), settings)
+
+
+def bound(clients: int) -> str:
+    return f"bound: the same statements by pgbench, {clients} client{'s' if clients > 1 else ''}"
+
+
+def _required(rows: Mapping[str, Measured], ours: Measured) -> list[Requirement]:
+    bounds = {PEERS[name].label: least for name, least in LEAST.items()}
+    return [
+        Requirement.at_least(f"ours ÷ {label}", ours.over(rows[label]), least)
+        for label, least in bounds.items()
+        if label in rows
+    ]
 
 
 def pace(queue: Queue, jobs: int, times: int = 1) -> float:

@@ -6,12 +6,15 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from benchmarks.frame import queues, redis
 from benchmarks.frame.queues import Queue
 from benchmarks.frame.server import Server, server
 from benchmarks.peers import PEERS, environment
+
+SEEDS = 2_000  # jobs that a queue has done before it is measured
 
 
 @dataclass
@@ -43,25 +46,31 @@ class World:
 
     def ours(self) -> Queue:
         """Our queue, asking one AI system, which has one lane."""
-        return self._made("ours", lambda: queues.ours(self.server, "ours", "AI Control", ["chatgpt"]))
+        make = partial(queues.ours, self.server, "ours", "AI Control", ["chatgpt"])
+        return self._made("ours", make, seeds=self.of(SEEDS, 50))
 
     def ours_of_all_systems(self) -> Queue:
         """Another one of ours, asking five AI systems, which have four lanes."""
         label = "AI Control, five AI systems"
-        return self._made("ours_five", lambda: queues.ours(self.server, "ours_five", label, queues.SYSTEMS))
+        make = partial(queues.ours, self.server, "ours_five", label, queues.SYSTEMS)
+        return self._made("ours_five", make, seeds=self.of(SEEDS, 0))
 
     def peers(self) -> list[Queue]:
         """The peers that can be run here."""
-        return [self._peer(name) for name, peer in PEERS.items() if self.python and (self.redis or not peer.redis)]
+        return [self._peer(name) for name in self._names()]
 
     def some_peers(self) -> list[Queue]:
-        """The same; in a quick run, which has seen all of them work before, only the first."""
-        return self.peers()[: self.of(len(PEERS), 1)]
+        """The same; in a quick run, which sees all of them work elsewhere, only the first."""
+        return [self._peer(name) for name in self._names()[: self.of(len(PEERS), 1)]]
+
+    def _names(self) -> list[str]:
+        return [name for name, peer in PEERS.items() if self.python and (self.redis or not peer.redis)]
 
     def _peer(self, name: str) -> Queue:
         python = self.python
         assert python
-        return self._made(name, lambda: queues.peer(self.server, name, python, self.redis))
+        make = partial(queues.peer, self.server, name, python, self.redis)
+        return self._made(name, make, seeds=self.of(SEEDS, 0))
 
     def copy_of_ours(self, name: str, label: str, systems: Sequence[str] = ("chatgpt",), *, of: str) -> Queue:
         """Another queue of ours that begins with all that one has.
@@ -69,14 +78,17 @@ class World:
         Arguments:
             of: the other one's name; nobody may be connected to its database.
         """
-        return self._made(name, lambda: queues.ours(self.server, name, label, systems, of), seeded=False)
+        return self._made(name, partial(queues.ours, self.server, name, label, systems, of))
 
-    def _made(self, name: str, make: Callable[[], Queue], *, seeded: bool = True) -> Queue:
+    def _made(self, name: str, make: Callable[[], Queue], *, seeds: int = 0) -> Queue:
+        """Arguments:
+        seeds: jobs that are to have been done there before.
+        """
         if name not in self._queues:
             self._queues[name] = made = make()
             self._stack.enter_context(made.hand)
-            if seeded and not (self.quick and made.rival):
-                made.seed(self.of(2_000, 100))
+            if seeds:
+                made.seed(seeds)
         return self._queues[name]
 
 
