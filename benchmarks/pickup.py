@@ -23,7 +23,7 @@ SAYS = (
     "moments. Queues that only look now and then are as slow as their looks are rare.",
     "The bound is a NOTIFY that is heard by a bare LISTEN and answered by one SELECT.",
 )
-WARM_UP = 3  # jobs of each round that are not counted: a new process loads what it needs as it first needs it
+WARM_UP = 2  # jobs of each round that are not counted: a new process loads what it needs as it first needs it
 REST = 0.2  # seconds, at most, between jobs
 PATIENCE = 30.0  # seconds after which a NOTIFY counts as lost
 MOST_P50, MOST_RATIO = 15.0, 1.5
@@ -82,7 +82,7 @@ class Variant:
 
 
 def run(world: World) -> Found:
-    random, jobs = Random(world.seed), world.of(40, 3)
+    random, jobs = Random(world.seed), world.of(40, 2)
     ours = Variant("AI Control", world.ours())
     deaf = Variant("AI Control without LISTEN, a look a second", world.ours(), {"CAPTURE_LISTEN": "off"}, 1.0)
     variants = [ours, *(Variant(peer.label, peer) for peer in world.some_peers()), deaf]

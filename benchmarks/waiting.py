@@ -24,7 +24,7 @@ SAYS = (
 )
 IN_HAND = (8, 64, 256)
 LIMIT = 300
-SETTLE = 5.0  # seconds before the watch begins
+SETTLE = 5  # seconds before the watch begins
 MOST_MEMORY, MOST_CONNECTIONS = 150, 2
 
 
@@ -57,7 +57,7 @@ class Window:
 
 
 def run(world: World) -> Found:
-    seconds = world.of(60, 3)
+    seconds = world.of(60, 2)
     with _with_calls_in_hand(world) as workers:
         waiting = _watch(world, workers, seconds)
     with _idle(world) as workers:
@@ -102,7 +102,7 @@ def _table(unit: str, windows: Windows, value: Callable[[Window], float], digits
 
 def _watch(world: World, workers: list[Watched], seconds: float) -> Windows:
     """Watch them all at once, one window after the other."""
-    time.sleep(SETTLE)
+    time.sleep(world.of(SETTLE, 1))
     found: Windows = {worker.label: [] for worker in workers}
     for _ in range(world.rounds):
         before = [worker.now(world) for worker in workers]

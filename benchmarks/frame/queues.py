@@ -15,7 +15,7 @@ from typing import Any
 
 from benchmarks.frame import stamps
 from benchmarks.frame.hand import Hand
-from benchmarks.frame.server import Server, folder
+from benchmarks.frame.server import EMPTY, Server, folder
 from benchmarks.frame.stamps import Stamp
 from benchmarks.frame.tethered import tethered
 from benchmarks.peers import PEERS
@@ -139,7 +139,7 @@ OURS = (
 )
 
 
-def ours(server: Server, name: str, label: str, systems: Sequence[str], template: str = "template0") -> Queue:
+def ours(server: Server, name: str, label: str, systems: Sequence[str], template: str = EMPTY) -> Queue:
     """Our queue, asking these AI systems, which answer at once.
 
     Arguments:
@@ -153,7 +153,7 @@ def ours(server: Server, name: str, label: str, systems: Sequence[str], template
         "DEBUG": "off",
     }
     hand = Hand([sys.executable, "-m", "benchmarks.ours.hand"], variables, str(ROOT))
-    hand("prepare")
+    hand("prepare", made=template != EMPTY)
     worker = [sys.executable, "-m", "benchmarks.ours.worker"]
     said = "one process of 8 seats with one connection (and one to LISTEN), as by default"
     return Queue(name, label, said, hand, [worker], variables, {"systems": systems})

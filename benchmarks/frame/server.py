@@ -17,6 +17,7 @@ from aicontrol.embedded.programs import program
 from aicontrol.embedded.server import server_for
 
 PREFIX = "benchmark_"  # of its databases
+EMPTY = "template0"  # PostgreSQL's own
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +54,7 @@ class Server:
             if name != "password"
         ]
 
-    def create(self, name: str, template: str = "template0") -> str:
+    def create(self, name: str, template: str = EMPTY) -> str:
         """Make a database, in place of one of this name, as a copy of another that nobody is connected to."""
         self.drop(name)
         with self.connect() as connection:
@@ -75,7 +76,7 @@ class Server:
 
 
 def _named(template: str) -> str:
-    return template if template == "template0" else PREFIX + template
+    return template if template == EMPTY else PREFIX + template
 
 
 @contextmanager

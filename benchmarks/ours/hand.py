@@ -23,15 +23,16 @@ class Ours:
     def __init__(self) -> None:
         self._user: Any = None
 
-    def prepare(self) -> None:
-        """Make the tables, unless they are there, and a user who asks."""
+    def prepare(self, made: bool) -> None:
+        """Make the tables, unless they are there, and find a user who asks."""
         from django.contrib.auth import get_user_model
         from django.core.management import call_command
 
         from capture import lanes
 
-        call_command("migrate", verbosity=0)
-        lanes.make_missing()
+        if not made:
+            call_command("migrate", verbosity=0)
+            lanes.make_missing()
         self._user, _ = get_user_model().objects.get_or_create(username="ada")
 
     def enqueue(self, jobs: int, systems: list[str]) -> float:
