@@ -101,7 +101,7 @@ class Cell:
         if self.wait and self.wait.kind in HOLDS:
             return self.wait.told
         if self.wait and self.wait.ahead is not None:
-            return told_ahead(self.wait.ahead)
+            return _("after others of this check") if self.wait.follows else told_ahead(self.wait.ahead)
         return reasons.in_words(self.reason)
 
     @property

@@ -91,6 +91,7 @@ class Wait:
         system: the AI system's name.
         until: when it goes on, where that is known.
         ahead: how many jobs of its lane go before it, where it stands in line; `places.MOST` means at least so many.
+        follows: whether another job of the same check and system goes before it, where that was looked up.
         reason: the short name of the trouble that the lane cools for, or that the job is asked again after.
         in_flight, limit: places of the lane, taken and all.
         spacing: least seconds between starts in the lane.
@@ -100,6 +101,7 @@ class Wait:
     system: str
     until: datetime | None = None
     ahead: int | None = None
+    follows: bool = False
     reason: str = ""
     in_flight: int = 0
     limit: int = 0
