@@ -52,7 +52,7 @@ def measured(times: int, days: int = DAYS) -> dict[str, tuple[list[float], list[
     client.force_login(user)
     found = {}
     today = timezone.localdate()
-    since = {"year": today - timedelta(days=DAYS - 1), "half": today - timedelta(days=DAYS // 2 - 1)}
+    since = {"year": today - timedelta(days=days - 1), "half": today - timedelta(days=days // 2 - 1)}
     for name, query in PAGES.items():
         path = f"/brands/{brand}/{query.format(**since)}"
         with CaptureQueriesContext(connection) as queries:
