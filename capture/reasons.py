@@ -87,6 +87,7 @@ WORDS = {
     "elsewhere": "the call was started at another address",
     "bug": "an error in AI Control itself",
     "cancelled": "called off before it was asked",
+    "by_hand": "given up by staff",
     "removed": "taken out of the queue",
 }
 

@@ -85,6 +85,7 @@ MOVES: dict[str, Callable[[Scene], Any]] = {
     "a claim": lambda scene: queue.claim("openai", scene.alive, SLUGS, 8),
     "a promotion": lambda scene: queue.promote_due(),
     "a cancellation": lambda scene: queue.cancel(scene.check.jobs.all()),
+    "a failure by hand": lambda scene: queue.fail_by_hand(scene.check.jobs.all()),
     "a requeue": lambda scene: queue.requeue(scene.check.jobs.all()),
     "a settlement": lambda scene: ledger.settle(Attempt.objects.get(pk=scene.unknown.attempt), charged=False),
     "a cleanup": lambda scene: queue.delete_old_jobs(FINAL, database_now(), Cursor(), 500),

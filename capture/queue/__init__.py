@@ -18,7 +18,7 @@
            │    └─────┴──── fail ──────► FAILED ─────────────┤
            └───────────────────────────► CANCELLED ──────────┘
 
-Every arrow is one function and one guarded statement, whose row count is checked. A job that a worker holds is guarded
+A person may fail any open job by hand. Every arrow is one function and one guarded statement, whose row count is checked. A job that a worker holds is guarded
 by its number and claim token; a constraint ties the token to CLAIMED and RUNNING, so naming the status as well would
 only give the planner a worse index to choose. A job that nobody holds is guarded by its status.
 
@@ -36,18 +36,21 @@ from capture.queue.entry import enqueue, promote_due
 from capture.queue.forsaken import take_back
 from capture.queue.held import ask_again, complete, fail, put_back, start, wait
 from capture.queue.outlook import look
-from capture.queue.people import cancel, requeue
+from capture.queue.people import cancel, cancel_these, fail_by_hand, fail_these, requeue, requeue_these
 
 __all__ = [
     "StillOpenError",
     "ask_again",
     "cancel",
+    "cancel_these",
     "claim",
     "complete",
     "delete_check",
     "delete_old_jobs",
     "enqueue",
     "fail",
+    "fail_by_hand",
+    "fail_these",
     "look",
     "promote_due",
     "put_back",
@@ -55,6 +58,7 @@ __all__ = [
     "release_strays",
     "requeue",
     "requeue_places",
+    "requeue_these",
     "start",
     "take_back",
     "wait",
