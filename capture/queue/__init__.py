@@ -18,7 +18,9 @@
            │    └─────┴──── fail ──────► FAILED ─────────────┤
            └───────────────────────────► CANCELLED ──────────┘
 
-A person may fail any open job by hand. Every arrow is one function and one guarded statement, whose row count is checked. A job that a worker holds is guarded
+A person may also fail any open job by hand.
+
+Every arrow is one function and one guarded statement, whose row count is checked. A job that a worker holds is guarded
 by its number and claim token; a constraint ties the token to CLAIMED and RUNNING, so naming the status as well would
 only give the planner a worse index to choose. A job that nobody holds is guarded by its status.
 

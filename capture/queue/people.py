@@ -7,12 +7,13 @@ Whoever has many jobs in mind and has to stop in between (a page, a worker's upk
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from types import MappingProxyType
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Exists, OuterRef, Q
+from django.db.models import Case, Exists, F, OuterRef, Q, When
 
 from capture import ledger, turns
 from capture.models import Capture, CaptureJob, Status, Team
@@ -29,7 +30,7 @@ AFRESH: Mapping[str, Any] = MappingProxyType(
     {"attempts": 0, "unknowns": 0, "crashes": 0, "polls": 0, "finished_at": None, "reason": ""}
 )
 
-BY_HAND = "by_hand"  # the reason
+BY_HAND = ProviderError(Kind.FATAL, "by_hand", "staff have given it up")
 
 
 # ------------------------------------------------------------------------------------------------------ called off
@@ -121,23 +122,25 @@ def fail_these(numbers: Sequence[int]) -> list[int]:
     """
     with transaction.atomic():
         taken = list(_locked(numbers).open().select_related("of_check"))
-        for job in taken:
-            _fail(job)
+        CaptureJob.objects.filter(pk__in=[job.pk for job in taken]).update(
+            status=Status.FAILED,
+            run_after=None,
+            finished_at=ClockTimestamp(),
+            reason=BY_HAND.reason,
+            unknowns=F("unknowns") + Case(When(status=Status.RUNNING, then=1), default=0),
+            **NOBODY,
+        )
+        out = [job for job in taken if job.status == Status.RUNNING or job.remote_id is not None]
+        for job in out:
+            _give_up(job)
+        ledger.keep_failures([job for job in taken if job not in out], BY_HAND)
     return [job.pk for job in taken]
 
 
-def _fail(job: CaptureJob) -> None:
-    sent = job.status == Status.RUNNING
-    error = ProviderError(Kind.FATAL, BY_HAND, "staff have given it up", maybe_charged=sent)
-    CaptureJob.objects.filter(pk=job.pk).update(
-        status=Status.FAILED,
-        run_after=None,
-        finished_at=ClockTimestamp(),
-        reason=BY_HAND,
-        unknowns=job.unknowns + sent,
-        **NOBODY,
-    )
+def _give_up(job: CaptureJob) -> None:
+    """Nobody waits for a call any more; of one that was being started nobody knows what came of it."""
     attempt = ledger.open_attempt(job.pk)
+    error = replace(BY_HAND, maybe_charged=job.status == Status.RUNNING)
     if attempt:
         ledger.close_by_error(job, attempt, error, live=job.remote_id is not None)
     ledger.keep_failure(job, attempt, error)
