@@ -10,6 +10,7 @@ from capture.models.checks import Check, Prompt, Schedule
 from capture.models.jobs import Attempt, AttemptOutcome, CaptureJob, Status
 from capture.models.lanes import Lane
 from capture.models.mentions import Mention
+from capture.models.staff_actions import StaffAction
 from capture.models.teams import Membership, Team
 from capture.models.workers import Worker
 
@@ -30,6 +31,7 @@ __all__ = [
     "Prompt",
     "Schedule",
     "Source",
+    "StaffAction",
     "Status",
     "Team",
     "Worker",
