@@ -5,6 +5,8 @@ from django.contrib.messages.views import SuccessMessageMixin
 from django.urls import path, reverse_lazy
 from django.utils.translation import gettext_lazy as _
 
+from aicontrol.logins import FewMails
+
 HOME = reverse_lazy("capture:checks")
 
 
@@ -20,9 +22,10 @@ class PasswordSet(SuccessMessageMixin, views.PasswordResetConfirmView):  # type:
     success_url = HOME
     success_message = _("Your password is set, and you are logged in.")
     post_reset_login = True
+    post_reset_login_backend = "aicontrol.logins.AnyCase"
 
 
-_reset = views.PasswordResetView.as_view()
+_reset = views.PasswordResetView.as_view(form_class=FewMails)
 
 urlpatterns = [
     path("login/", views.LoginView.as_view(redirect_authenticated_user=True), name="login"),

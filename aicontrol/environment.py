@@ -11,6 +11,7 @@ import secrets
 import tempfile
 from collections.abc import Collection, Mapping
 from decimal import Decimal
+from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,9 @@ _variables = environ.FileAwareEnv.ENVIRON
 
 ON = frozenset({"1", "on", "true", "yes", "y"})
 OFF = frozenset({"0", "off", "false", "no", "n"})
+
+CREDENTIAL = "aicontrol_"  # how systemd names a secret: by the folder's name, and then the file's
+UNIX = "unix"  # among networks: a connection over a Unix socket, which has no address
 
 
 def read_file(path: Path) -> None:
@@ -33,12 +37,27 @@ def read_dotenv(checkout: Path) -> None:
     read_file(Path(os.environ.get("AICONTROL_ENV") or checkout / ".env"))
 
 
+def read_credentials() -> None:
+    """Have the secrets that systemd hands over (``LoadCredential=aicontrol:folder``) as if ``NAME_FILE`` named each."""
+    folder = os.environ.get("CREDENTIALS_DIRECTORY")
+    for file in Path(folder).glob(f"{CREDENTIAL}*") if folder else ():
+        os.environ.setdefault(f"{file.name.removeprefix(CREDENTIAL)}_FILE", str(file))
+
+
 def text(name: str, default: str = "") -> str:
-    """Return a variable, from the file that ``NAME_FILE`` names if that is set."""
+    """Return a variable, from the file that ``NAME_FILE`` names if that is set.
+
+    No message holds what the variables are: some people write the secret itself where its file should be named.
+    """
     try:
-        return _variables.get(name, "").strip() or default
+        value = str(_variables.get(name, "")).strip()
     except OSError as error:
-        raise ImproperlyConfigured(f"{name}_FILE names a file that can't be read: {error}") from error
+        raise ImproperlyConfigured(f"{name}_FILE names a file that can't be read: {error.strerror}.") from None
+    except UnicodeDecodeError:
+        raise ImproperlyConfigured(f"{name}_FILE names a file that is not UTF-8.") from None
+    if not value and os.environ.get(f"{name}_FILE"):
+        raise ImproperlyConfigured(f"{name}_FILE names a file with nothing in it.")
+    return value or default
 
 
 def texts(name: str) -> list[str]:
@@ -55,6 +74,14 @@ def pair(name: str) -> tuple[str, str] | None:
             return first, second
         case _:
             raise ImproperlyConfigured(f"{name} must be two values separated by a comma.")
+
+
+def networks(name: str) -> list[IPv4Network | IPv6Network | str]:
+    """Return addresses and networks of them, separated by commas; ``unix`` may be among them."""
+    try:
+        return [part if part == UNIX else ip_network(part) for part in texts(name)]
+    except ValueError as error:
+        raise ImproperlyConfigured(f"{name} must be like 127.0.0.1,10.0.0.0/8,unix: {error}.") from error
 
 
 def switch(name: str, *, default: bool) -> bool:

@@ -2,12 +2,14 @@
 
 Variables are read, the first that has one wins, from the environment, from ``.env`` in the checkout, and, while the
 embedded database is used, from what a running bin/demo has left in the data folder (where its simulator is). Any of
-them can come from a file instead: ``SECRET_KEY_FILE=/run/secrets/key`` is ``SECRET_KEY``. ``.env.example`` lists them.
+them can come from a file instead: ``SECRET_KEY_FILE=/run/secrets/key`` is ``SECRET_KEY``, and so are the credentials of
+a systemd unit. ``.env.example`` lists them.
 
 A checkout with neither DATABASE_URL nor SECRET_KEY is a developer's: DEBUG is on and the database is embedded. Anything
 else is a server: DEBUG is off unless it says otherwise, and ``capture/system_checks.py`` says what is missing.
 """
 
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +17,12 @@ from csp.constants import NONE, SELF
 from django.utils.translation import gettext_lazy as _
 
 from aicontrol import environment as env
+from aicontrol import logs
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 
 env.read_dotenv(BASE_DIR)
+env.read_credentials()
 DATA_DIR = env.data_folder(BASE_DIR)
 
 # `embedded:` asks for the embedded database even with DEBUG off, as bin/demo does.
@@ -61,8 +65,16 @@ SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
 CSRF_FAILURE_VIEW = "capture.views.errors.csrf_failure"
 
-# Only behind a proxy that sets or removes the header itself, like `HTTP_X_FORWARDED_PROTO,https`; else anybody could.
-SECURE_PROXY_SSL_HEADER = env.pair("SECURE_PROXY_SSL_HEADER")
+# Whose word is taken for who asks and whether by HTTPS. Anybody else's X-Forwarded-For and -Proto are taken away.
+TRUSTED_PROXIES = env.networks("TRUSTED_PROXIES")
+# By itself that of the trusted proxies. Without any, only for one that sets or removes the header itself.
+SECURE_PROXY_SSL_HEADER = env.pair("SECURE_PROXY_SSL_HEADER") or (
+    ("HTTP_X_FORWARDED_PROTO", "https") if TRUSTED_PROXIES else None
+)
+
+# Load balancers and whoever watches ask for these over plain HTTP as well; neither says anything of anybody.
+SECURE_REDIRECT_EXEMPT = ["^healthz$", "^readyz$"]
+METRICS_TOKEN = env.text("METRICS_TOKEN")  # without one there is no /metrics
 
 # --- Applications -----------------------------------------------------------------------------------------------------
 
@@ -74,18 +86,21 @@ INSTALLED_APPS = [
     "django.contrib.messages",
     "django.contrib.staticfiles",
     "django.contrib.postgres",
+    "axes",
     "csp",
     "django_htmx",
     "capture.apps.CaptureConfig",
 ]
 
 MIDDLEWARE = [
+    "aicontrol.proxies.BehindProxies",
+    "aicontrol.request_ids.RequestId",
     "django.middleware.security.SecurityMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "csp.middleware.CSPMiddleware",
     "django_permissions_policy.PermissionsPolicyMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
-    "capture.middleware.RefuseNul",
+    "capture.middleware.RefuseUnreadable",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.locale.LocaleMiddleware",
     "django.middleware.common.CommonMiddleware",
@@ -94,6 +109,7 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
     "capture.middleware.PageOfRefusal",
+    "axes.middleware.AxesMiddleware",
 ]
 
 ROOT_URLCONF = "aicontrol.urls"
@@ -162,6 +178,7 @@ AUTH_PASSWORD_VALIDATORS = [
         "NumericPasswordValidator",
     )
 ]
+AUTHENTICATION_BACKENDS = ["axes.backends.AxesStandaloneBackend", "aicontrol.logins.AnyCase"]
 LOGIN_URL = "login"
 LOGIN_REDIRECT_URL = "capture:checks"
 LOGOUT_REDIRECT_URL = "login"
@@ -172,6 +189,19 @@ LANGUAGES = [("en-gb", _("English"))]  # locale/README.md says how to add one
 LOCALE_PATHS = [BASE_DIR / "locale"]
 USE_TZ = True
 TIME_ZONE = "UTC"
+
+# Wrong passwords are counted by username and address together, so that nobody can lock out others.
+AXES_FAILURE_LIMIT = env.whole("LOGIN_ATTEMPTS", 10, 1, 1_000)
+AXES_COOLOFF_TIME = timedelta(minutes=env.whole("LOGIN_PAUSE", 15, 1, 1_440))
+AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
+AXES_USERNAME_CALLABLE = "aicontrol.logins.username_of"
+AXES_CLIENT_IP_CALLABLE = "aicontrol.logins.address_of"
+AXES_LOCKOUT_CALLABLE = "aicontrol.logins.locked_out"
+AXES_RESET_ON_SUCCESS = True
+AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT = False  # nor is what is tried meanwhile kept
+AXES_DISABLE_ACCESS_LOG = True  # nobody needs to know when and from where people log in
+AXES_ENABLE_ADMIN = False  # manage.py axes_reset_username ends a pause
+AXES_VERBOSE = False
 
 # --- Mail: invitations, and links to set a password -------------------------------------------------------------------
 
@@ -197,21 +227,9 @@ WHITENOISE_AUTOREFRESH = DEBUG
 
 # --- Logging ----------------------------------------------------------------------------------------------------------
 
-LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
-LOGGING = {
-    "version": 1,
-    "disable_existing_loggers": False,
-    "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s: %(message)s"}},
-    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
-    "root": {"handlers": ["stderr"], "level": env.choice("LOG_LEVEL", "INFO", LOG_LEVELS)},
-    "loggers": {
-        # Django gives its own logger handlers of their own; here all goes one way.
-        "django": {"handlers": [], "level": "INFO", "propagate": True},
-        # These write every address that is asked at INFO, and some systems take the key in the address.
-        "httpx": {"level": "WARNING"},
-        "httpcore": {"level": "WARNING"},
-    },
-}
+LOGGING = logs.configuration(
+    env.choice("LOG_FORMAT", "PLAIN", logs.FORMATS), env.choice("LOG_LEVEL", "INFO", logs.LEVELS)
+)
 
 # --- Capture ----------------------------------------------------------------------------------------------------------
 
@@ -219,6 +237,13 @@ CAPTURE_MAX_PROMPT_LENGTH = env.whole("CAPTURE_MAX_PROMPT_LENGTH", 2_000, 1, 100
 CAPTURE_MAX_PROMPTS = env.whole("CAPTURE_MAX_PROMPTS", 100, 1, 10_000)  # of one check
 CAPTURE_MAX_JOBS = env.whole("CAPTURE_MAX_JOBS", 1_000, 1, 100_000)  # of one check: prompts x systems x samples
 CAPTURE_MAX_COMPETITORS = env.whole("CAPTURE_MAX_COMPETITORS", 20, 0, 1_000)  # of one check
+CAPTURE_CHECKS_A_MINUTE = env.whole("CAPTURE_CHECKS_A_MINUTE", 30, 1, 10_000)  # that people of one team start
+
+# Nothing that pages send is larger than the form of a check that is as long as it may be: a character is at most 12
+# bytes there (four, each written as %XX), and the rest of the form has its own megabyte.
+DATA_UPLOAD_MAX_MEMORY_SIZE = min(1_000_000 + 12 * CAPTURE_MAX_PROMPTS * CAPTURE_MAX_PROMPT_LENGTH, 50_000_000)
+DATA_UPLOAD_MAX_NUMBER_FIELDS = 1_000
+DATA_UPLOAD_MAX_NUMBER_FILES = 0  # none is ever taken
 
 # What a team may spend in a calendar month (UTC), in US dollars, where the admin says nothing else of the team.
 CAPTURE_MONTHLY_BUDGET = env.amount("CAPTURE_MONTHLY_BUDGET", 100, 0, 1_000_000)

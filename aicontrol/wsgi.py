@@ -11,6 +11,7 @@ from django.core.handlers.wsgi import WSGIHandler
 from django.core.wsgi import get_wsgi_application
 
 from aicontrol import environment as env
+from aicontrol.requests import Request
 
 # Gunicorn takes this exit code of a worker for "the application can't be loaded", and ends instead of trying again.
 CANNOT_LOAD = 4
@@ -32,6 +33,7 @@ def load() -> WSGIHandler:
     errors = [message for message in checks.run_checks(tags=["deployment"]) if message.is_serious()]
     if errors:
         _refuse(*(f"{error.id}: {error.msg} {error.hint}" for error in errors))
+    application.request_class = Request
     return application
 
 

@@ -1,4 +1,4 @@
-"""`python -m benchmarks.history`: server time and queries of a brand's history, by Django's client on PostgreSQL.
+"""A brand's history for `benchmarks.pages`: server time and queries, by Django's client on PostgreSQL.
 
 A brand has a check a day for 364 days, of 55 questions to five AI systems: 100,100 answers with 400,400 sources, in
 which it and three competitors are named 220,000 times. Another team's brand has a fifth of that. Half a year is what
@@ -7,15 +7,14 @@ takes longest: then the other half, with which it is compared, is all that there
 
 from __future__ import annotations
 
-import argparse
 import os
-import statistics
 import time
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
-from benchmarks.database import analyze, database
+from benchmarks.database import analyze
 
 DAYS, PROMPTS, RIVALS = 364, 55, 3
 SYSTEMS = ("chatgpt", "perplexity", "copilot", "gemini", "google_ai")
@@ -36,25 +35,7 @@ PAGES = {
 }
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--times", type=int, default=20, help="how often each is measured (20)")
-    times = parser.parse_args().times
-    with database():
-        found = measured(times)
-    print(f"{'':<24} {'median':>9} {'95 %':>9} {'at work':>9} {'queries':>8}")
-    for name, (durations, worked, queries) in found.items():
-        worst = statistics.quantiles(durations, n=20)[-1]
-        told = f"{ms(statistics.median(durations))} {ms(worst)} {ms(statistics.median(worked))}"
-        print(f"{name:<24} {told} {queries:8}")
-    return 0 if all(1000 * statistics.median(durations) < LIMIT for durations, _, _ in found.values()) else 1
-
-
-def ms(seconds: float) -> str:
-    return f"{1000 * seconds:6.0f} ms"
-
-
-def measured(times: int) -> dict[str, tuple[list[float], list[float], int]]:
+def measured(times: int, days: int = DAYS) -> dict[str, tuple[list[float], list[float], int]]:
     """Seconds of each page, by the clock and of work of both processes, and its number of queries."""
     from django.db import connection
     from django.test import Client
@@ -64,14 +45,14 @@ def measured(times: int) -> dict[str, tuple[list[float], list[float], int]]:
     from tests.factories import make_user
 
     user = make_user("ada")
-    brand = fill(user, DAYS)
-    fill(make_user("bob"), DAYS // 5)
+    brand = fill(user, days)
+    fill(make_user("bob"), days // 5)
     analyze()
     client = Client()
     client.force_login(user)
     found = {}
     today = timezone.localdate()
-    since = {"year": today - timedelta(days=DAYS - 1), "half": today - timedelta(days=DAYS // 2 - 1)}
+    since = {"year": today - timedelta(days=days - 1), "half": today - timedelta(days=days // 2 - 1)}
     for name, query in PAGES.items():
         path = f"/brands/{brand}/{query.format(**since)}"
         with CaptureQueriesContext(connection) as queries:
@@ -101,7 +82,7 @@ def work() -> float:
     return time.process_time() + (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-def fill(user: Any, days: int) -> int:
+def fill(user: Any, days: int) -> UUID:
     """Write the checks of a brand of a user's team, the jobs of which are cleaned up; gives the brand."""
     from django.db import connection
 
@@ -125,7 +106,8 @@ def fill(user: Any, days: int) -> int:
     with connection.cursor() as cursor:
         for statement in FILL:
             cursor.execute(statement, wanted)
-    return brand.pk
+    uuid: UUID = brand.uuid
+    return uuid
 
 
 # Every tenth question names the brand; every third check is of Germany. Who is named is told by a hash, so that it is
@@ -203,7 +185,3 @@ FILL = (
     WHERE asked.brand_id = %(brand)s AND outcome = 'answered'
     """,
 )
-
-
-if __name__ == "__main__":
-    raise SystemExit(main())

@@ -99,7 +99,14 @@ def exchange(provider: Provider, ticket: Ticket) -> Result:
     came = _reply_or_error(provider, ticket)
     if isinstance(came, Pending) and ticket.remote_id is None:
         # Before anything else can go wrong, the id is somewhere.
-        log.info("job %s %s: remote id %s of attempt %s", ticket.job, ticket.provider, came.remote_id, ticket.attempt)
+        log.info(
+            "job %s %s: remote id %s of attempt %s",
+            ticket.job,
+            ticket.provider,
+            came.remote_id,
+            ticket.attempt,
+            extra={"job": ticket.job},
+        )
     seconds = time.monotonic() - began
     return Result(ticket, came, seconds, began, reading_of(ticket, came))
 
@@ -111,7 +118,7 @@ def reading_of(ticket: Ticket, came: Reply | ProviderError) -> Reading | None:
     try:
         return read(came.text, ticket.watch)
     except Exception:
-        log.exception("job %s %s: its answer cannot be read", ticket.job, ticket.provider)
+        log.exception("job %s %s: its answer cannot be read", ticket.job, ticket.provider, extra={"job": ticket.job})
         return None
 
 
@@ -125,7 +132,7 @@ def _reply_or_error(provider: Provider, ticket: Ticket) -> Reply | ProviderError
     except ProviderError as error:
         return error
     except Exception as exception:
-        log.exception("job %s %s: an error of our own", ticket.job, ticket.provider)
+        log.exception("job %s %s: an error of our own", ticket.job, ticket.provider, extra={"job": ticket.job})
         # The question may already have been sent when our own code failed.
         return own_error(exception, maybe_charged=ticket.remote_id is None)
 

@@ -34,9 +34,12 @@ log = logging.getLogger(__name__)
 # A person has to change a key, an account or a region; a probe in between costs nothing.
 ACCOUNT_COOLING = timedelta(minutes=15)
 
-# Without a wait of the system's own: doubled each time that the account is told to wait again.
+# Without a wait of the system's own: doubled when not a call was taken after it, halved when many were.
 FIRST_COOLING = 2.0  # seconds
 LONGEST_COOLING = 300.0  # seconds
+# With so many calls taken between two waits, the account has waited long enough: one that is told to wait now and
+# then, as by a system that is overloaded for a moment, does not end up at the longest wait.
+MANY = 5
 
 # So often is a job refused by an account that answers others before the question counts as the trouble.
 MOST_REFUSALS = 2
@@ -156,14 +159,28 @@ def _is_refused_beside_others(ticket: Ticket, error: ProviderError) -> bool:
 
 
 def _repeats(lane: Any, began: datetime) -> int:
-    last_end = lane.cooling_until
+    last_end, repeats = lane.cooling_until, int(lane.cooling_repeats)
     if last_end is None or last_end < lane.now - REMEMBERED:
         return 0
-    return int(lane.cooling_repeats + (began > last_end))
+    if began <= last_end:
+        return repeats
+    taken = _taken(lane.name, last_end)
+    return repeats + (taken == 0) - (taken >= MANY and repeats > 0)
+
+
+def _taken(lane: str, since: datetime) -> int:
+    """How many calls that began after a moment its system has taken, up to as many as matter."""
+    jobs = CaptureJob.objects.filter(lane=lane, asked_at__gt=since)
+    in_hand = jobs.in_flight().filter(remote_id__isnull=False)[:MANY].count()
+    return in_hand + jobs.final().filter(status=Status.DONE, finished_at__gt=since)[:MANY].count()
+
+
+def _own(repeats: int) -> float:
+    return min(FIRST_COOLING * 2.0 ** min(repeats, 16), LONGEST_COOLING)
 
 
 def _seconds(asked: float | None, repeats: int) -> float:
-    own = min(FIRST_COOLING * 2.0 ** min(repeats, 16), LONGEST_COOLING)
+    own = _own(repeats)
     if asked is None:
         return own
     # Whoever says one second, and is not content after it, gets more.

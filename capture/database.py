@@ -64,6 +64,21 @@ class Watchdog:
                     self._changed.wait(left)
 
 
+@contextmanager
+def bounded(seconds: float) -> Iterator[None]:
+    """The same for once, with a watchdog of its own.
+
+    Raises:
+        django.db.Error: what the query in question is ended with.
+    """
+    watchdog = Watchdog()
+    try:
+        with watchdog.bounded(seconds):
+            yield
+    finally:
+        watchdog.close()
+
+
 def cut(wrapper: BaseDatabaseWrapper) -> None:
     """Shut down the socket of a connection that another thread may be using; its file descriptor stays that one's."""
     session = wrapper.connection

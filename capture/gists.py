@@ -56,7 +56,6 @@ def hosts_of(captures: Iterable[int]) -> dict[int, set[str]]:
 
 def _gist(capture: Capture, named: Sequence[str], hosts: Iterable[str], today: Sequence[Entity]) -> Gist:
     prompt, check = capture.prompt, capture.of_check
-    numbers = {entity.key: entity.key.rpartition(":")[2] for entity in today[1:]}
     return Gist(
         capture=capture,
         brand_id=check.brand_id,
@@ -68,12 +67,26 @@ def _gist(capture: Capture, named: Sequence[str], hosts: Iterable[str], today: S
         model=capture.model,
         question=number_of(prompt.key),
         cell=number_of(prompt.key, capture.provider, capture.surface),
-        rank=named.index(today[0].key) + 1 if today[0].key in named else None,
-        rivals=[int(numbers[key]) for key in named if key in numbers][:MOST_RIVALS],
         matcher=capture.matcher,
         edition=capture.edition,
-        **_sites(hosts, today),
+        **told(named, hosts, today),
     )
+
+
+def told(named: Sequence[str], hosts: Iterable[str], today: Sequence[Entity]) -> dict[str, Any]:
+    """What an answer itself tells: the columns `rank`, `rivals`, `sites` and `kinds`.
+
+    Arguments:
+        named: the keys of those whom it names, in the order of first naming.
+        hosts: of its sources.
+        today: the brand, then its competitors.
+    """
+    numbers = {entity.key: entity.key.rpartition(":")[2] for entity in today[1:]}
+    return {
+        "rank": named.index(today[0].key) + 1 if today[0].key in named else None,
+        "rivals": [int(numbers[key]) for key in named if key in numbers][:MOST_RIVALS],
+        **_sites(hosts, today),
+    }
 
 
 def _sites(hosts: Iterable[str], today: Sequence[Entity]) -> dict[str, Any]:

@@ -17,6 +17,8 @@ from capture.models.workers import LEASE
 
 # Seconds between beats.
 INTERVAL = 5.0
+# The same while somebody else is at work on what lost workers have left, who may be lost over it.
+SOON = 1.0
 
 # Two beats further apart than this are a gap, after which a worker may judge nobody for a lease.
 GAP = 3 * INTERVAL

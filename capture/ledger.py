@@ -6,7 +6,7 @@ repeated and leaves the same rows.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from decimal import Decimal
 from types import MappingProxyType
@@ -14,7 +14,7 @@ from typing import Any
 from urllib.parse import urlsplit
 from uuid import UUID
 
-from django.db import transaction
+from django.db import connection, transaction
 from django.db.models import Q, Sum
 
 from capture import gists, readings
@@ -55,26 +55,43 @@ SUPERSEDED = ProviderError(
 # A system that tells when it made an answer tells it by its own clock.
 CLOCK_SLACK = timedelta(seconds=60)
 
+BEGIN_ATTEMPTS = """
+    INSERT INTO capture_attempt
+        (id, job_id, number, worker, base_url, simulated, started_at, deadline, live, outcome, reason, error, spent)
+    SELECT
+        call.attempt, call.job, 1 + (SELECT coalesce(max(number), 0) FROM capture_attempt WHERE job_id = call.job),
+        %(worker)s, call.address, call.simulated, clock_timestamp(),
+        clock_timestamp() + make_interval(secs => call.patience), false, 'open', '', '', true
+    FROM unnest(
+        %(attempts)s::uuid[], %(jobs)s::bigint[], %(addresses)s::text[], %(simulated)s::boolean[],
+        %(patience)s::float8[]
+    ) AS call (attempt, job, address, simulated, patience)
+    WHERE NOT EXISTS (
+        SELECT FROM capture_attempt known WHERE known.job_id = call.job AND (known.live OR known.id = call.attempt)
+    )
+    RETURNING id
+"""
 
-def begin_attempt(ticket: Ticket, worker: UUID, account: Account, patience: float) -> None:
-    """Write the intent: this worker is about to start this call at this address.
+
+def begin_attempts(calls: Sequence[tuple[Ticket, Account, float]], worker: UUID) -> set[UUID]:
+    """Write the intents: this worker is about to start these calls, at these addresses.
 
     Arguments:
-        patience: seconds after which the exchange is over, one way or the other.
+        calls: each with the seconds after which its exchange is over, one way or the other.
+
+    Says which are written now: not those that are there already, nor any of a job with another call that is live.
     """
-    numbers = dict(Attempt.objects.filter(job=ticket.job).values_list("pk", "number"))
-    if ticket.attempt in numbers:
-        return
-    Attempt.objects.create(
-        pk=ticket.attempt,
-        job_id=ticket.job,
-        number=max(numbers.values(), default=0) + 1,
-        worker=worker,
-        base_url=account.base_url,
-        simulated=account.simulated,
-        started_at=ClockTimestamp(),
-        deadline=ClockTimestamp() + timedelta(seconds=patience),
-    )
+    intents: dict[str, Any] = {
+        "attempts": [ticket.attempt for ticket, _, _ in calls],
+        "jobs": [ticket.job for ticket, _, _ in calls],
+        "addresses": [account.base_url for _, account, _ in calls],
+        "simulated": [account.simulated for _, account, _ in calls],
+        "patience": [patience for _, _, patience in calls],
+        "worker": worker,
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(BEGIN_ATTEMPTS, intents)
+        return {attempt for (attempt,) in cursor.fetchall()}
 
 
 def withdraw_attempt(attempt: UUID) -> None:
@@ -195,7 +212,7 @@ def settle(attempt: Attempt, *, charged: bool) -> bool:
         if not charged:
             Charge.objects.filter(attempt=attempt.pk).update(amount=FREE.amount, basis=FREE.basis)
         tries = list(Attempt.objects.filter(job=attempt.job_id))
-        Capture.objects.filter(**_place(attempt.job)).update(
+        Capture.objects.filter(**place(attempt.job)).update(
             unknowns=sum(each.is_unsettled for each in tries), cost=_spent(tries)
         )
     return True
@@ -207,14 +224,13 @@ def charge(job: CaptureJob, attempt: UUID, cost: Cost | None) -> None:
     Arguments:
         cost: None where the system's reply names no money; then it counts at the job's estimate.
     """
-    cost = cost or Cost(job.estimate, Basis.ESTIMATED)
-    amount = min(max(cost.amount, Decimal(0)), MOST_DOLLARS)
+    cost = bounded(cost or Cost(job.estimate, Basis.ESTIMATED))
     simulated = Attempt.objects.filter(pk=attempt, simulated=True).exists()
     Charge.objects.update_or_create(
         attempt=attempt,
-        defaults={"amount": amount, "basis": cost.basis},
+        defaults={"amount": cost.amount, "basis": cost.basis},
         create_defaults={
-            "amount": amount,
+            "amount": cost.amount,
             "basis": cost.basis,
             "team_id": job.team_id,
             "day": database_today(),
@@ -223,6 +239,11 @@ def charge(job: CaptureJob, attempt: UUID, cost: Cost | None) -> None:
             "simulated": simulated,
         },
     )
+
+
+def bounded(cost: Cost) -> Cost:
+    """A cost as far as it can be true."""
+    return Cost(min(max(cost.amount, Decimal(0)), MOST_DOLLARS), cost.basis)
 
 
 def keep_reply(job: CaptureJob, attempt: UUID, reply: FinalReply, reading: Reading | None = None) -> None:
@@ -239,7 +260,7 @@ def keep_reply(job: CaptureJob, attempt: UUID, reply: FinalReply, reading: Readi
     copied = original is not None or _is_copy(reply, tried.started_at)
     _end(attempt, AttemptOutcome.REPLIED)
     charge(job, attempt, FREE if copied else reply.cost)
-    outcome, reason, text = _told_apart(reply)
+    outcome, reason, text = told_apart(reply)
     capture = _keep(
         job,
         attempt=attempt,
@@ -249,13 +270,10 @@ def keep_reply(job: CaptureJob, attempt: UUID, reply: FinalReply, reading: Readi
         model=reply.model,
         cached=copied,
         copy_of=original,
-        read=readings.columns_of_new(reading, job.of_check.brand_id),
+        read=readings.columns_of_new(reading, job.of_check.brand),
     )
     if isinstance(reply, Answered) and capture.attempt == attempt:
-        sources = SourceRow.objects.bulk_create(
-            _source_row(capture, position, source)
-            for position, source in enumerate(reply.sources[:MOST_SOURCES], start=1)
-        )
+        sources = SourceRow.objects.bulk_create(source_rows(capture, reply))
         if reading is not None:
             capture.prompt, capture.of_check = job.prompt, job.of_check
             readings.keep(capture, reading, {source.domain for source in sources})
@@ -271,7 +289,7 @@ def _original(job: CaptureJob, tried: Attempt, reply: FinalReply) -> Capture | N
     if reply.made_at is None or not tried.remote_id:
         return None
     same = Capture.objects.originals().filter(provider=job.provider, remote_id=tried.remote_id)
-    return same.exclude(**_place(job)).order_by("pk").first()
+    return same.exclude(**place(job)).order_by("pk").first()
 
 
 def move_source(attempt: UUID, redirect: str, url: str) -> None:
@@ -315,7 +333,7 @@ def keep_cancellations(jobs: Sequence[CaptureJob]) -> None:
     untouched = (job for job in jobs if job.pk not in tried and (job.prompt_id, job.provider, job.sample) not in places)
     Capture.objects.bulk_create(
         Capture(
-            **_place(job),
+            **place(job),
             team_id=job.team_id,
             of_check_id=job.of_check_id,
             outcome=Outcome.CANCELLED,
@@ -332,7 +350,7 @@ def keep_cancellations(jobs: Sequence[CaptureJob]) -> None:
             _keep(job, attempt=None, outcome=Outcome.CANCELLED, reason=CANCELLED)
 
 
-def _told_apart(reply: FinalReply) -> tuple[Outcome, str, str]:
+def told_apart(reply: FinalReply) -> tuple[Outcome, str, str]:
     match reply:
         case Answered(text=text):
             return Outcome.ANSWERED, "", text
@@ -359,14 +377,14 @@ def _keep(
     copy_of: Capture | None = None,
     read: Mapping[str, Any] = MappingProxyType({}),
 ) -> Capture:
-    held = Capture.objects.filter(**_place(job)).first()
+    held = Capture.objects.filter(**place(job)).first()
     if held and not _may_replace(held, outcome):
         return held
     tries = list(Attempt.objects.filter(job=job).order_by("number"))
     own = next((each for each in tries if each.pk == attempt), None)
     now = database_now()
     capture, _ = Capture.objects.update_or_create(
-        **_place(job),
+        **place(job),
         defaults={
             "team_id": job.team_id,
             "of_check_id": job.of_check_id,
@@ -400,7 +418,7 @@ def _may_replace(held: Capture, outcome: Outcome) -> bool:
     return held.outcome != Outcome.ANSWERED and outcome not in (Outcome.FAILED, Outcome.CANCELLED)
 
 
-def _place(job: CaptureJob) -> dict[str, Any]:
+def place(job: CaptureJob) -> dict[str, Any]:
     return {"prompt_id": job.prompt_id, "provider": job.provider, "sample": job.sample}
 
 
@@ -412,6 +430,12 @@ def _spent(tries: list[Attempt]) -> Decimal:
 def host_of(url: str) -> str:
     """The host of an address, as sources are counted: without `www.`."""
     return (urlsplit(url).hostname or "").removeprefix("www.")
+
+
+def source_rows(capture: Capture, answer: Answered) -> Iterator[SourceRow]:
+    """The sources of an answer, as many as are kept."""
+    for position, source in enumerate(answer.sources[:MOST_SOURCES], start=1):
+        yield _source_row(capture, position, source)
 
 
 def _source_row(capture: Capture, position: int, source: Source) -> SourceRow:

@@ -7,6 +7,10 @@ import json
 from dataclasses import dataclass
 
 
+class RefusedError(Exception):
+    """What somebody wants to have asked is not taken. Its text is a sentence for people, which says why."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Order:
     """Everything that makes a check, already validated.

@@ -49,14 +49,15 @@ def _as_stored(named: Named) -> dict[str, Any]:
     }
 
 
-def columns_of_new(reading: Reading | None, brand: int) -> dict[str, Any]:
+def columns_of_new(reading: Reading | None, brand: Brand) -> dict[str, Any]:
     """The same of an answer that has just come; names may have changed while it was on its way: then it is unread.
 
-    The brand's row is not locked for that, since many answers come at once.
+    Arguments:
+        brand: as it is now; its row is not locked, since many answers come at once.
     """
     found = columns(reading)
-    same = Brand.objects.filter(pk=brand, edition=found["edition"], read_matcher__lte=found["matcher"])
-    return found if reading is None or same.exists() else found | {"edition": UNREAD}
+    same = brand.edition == found["edition"] and brand.read_matcher <= found["matcher"]
+    return found if same or reading is None else found | {"edition": UNREAD}
 
 
 def keep(capture: Capture, reading: Reading, hosts: Iterable[str]) -> None:
@@ -66,11 +67,17 @@ def keep(capture: Capture, reading: Reading, hosts: Iterable[str]) -> None:
         capture: with its prompt and check.
         hosts: of its sources.
     """
-    Mention.objects.bulk_create(_mentions(capture, reading))
+    Mention.objects.bulk_create(mentions_of(capture, reading))
     gists.keep({capture: [named.key for named in reading.today]}, {capture.pk: hosts}, reading.watch.today)
 
 
-def _mentions(capture: Capture, reading: Reading) -> Iterator[Mention]:
+def told_of(reading: Reading, hosts: Iterable[str]) -> dict[str, Any]:
+    """What history is told of an answer with sources on these hosts."""
+    return gists.told([named.key for named in reading.today], hosts, reading.watch.today)
+
+
+def mentions_of(capture: Capture, reading: Reading) -> Iterator[Mention]:
+    """Its rows of whom it names by the names of today."""
     for rank, named in enumerate(reading.today, start=1):
         whom, number = named.key.split(":")
         yield Mention(
@@ -154,7 +161,7 @@ def _replace(readings: Mapping[Capture, Reading | None], brand: Brand) -> None:
     Capture.objects.bulk_update(readings, ["named", "matcher", "edition"])
     Mention.objects.filter(capture__in=readings).delete()
     Mention.objects.bulk_create(
-        mention for capture, reading in readings.items() if reading for mention in _mentions(capture, reading)
+        mention for capture, reading in readings.items() if reading for mention in mentions_of(capture, reading)
     )
     named = {capture: [each.key for each in reading.today] if reading else [] for capture, reading in readings.items()}
     gists.keep(named, gists.hosts_of(capture.pk for capture in readings), brand.entities())

@@ -15,7 +15,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 
 from capture import processes, queue
-from capture.models import Worker
+from capture.models import CaptureJob, Worker
 from capture.models.clock import ClockTimestamp
 from capture.queue.moves import AT_ONCE
 from capture.retry import Limits
@@ -72,6 +72,11 @@ def take_all_back(limits: Limits) -> int:
     if count:
         log.warning("%s jobs were taken back from lost workers", count)
     return count
+
+
+def is_anything_left() -> bool:
+    """Whether jobs are still to be taken back: another process is at it, and may die of it."""
+    return CaptureJob.objects.forsaken().exists()
 
 
 def before_serving(*, worker: Any, **_: Any) -> None:

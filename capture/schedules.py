@@ -17,10 +17,10 @@ from django.db import InterfaceError, OperationalError, transaction
 from django.utils.translation import gettext as _
 
 from capture import queue, reports, systems
-from capture.budgets import OverBudgetError
 from capture.forms.repetition import repetition_of
 from capture.models import Check, Schedule, Team
 from capture.models.clock import database_now
+from capture.orders import RefusedError
 
 log = logging.getLogger(__name__)
 
@@ -142,6 +142,6 @@ def _ask(schedule: Schedule, due: datetime) -> str:
     user = template.created_by or AnonymousUser()
     try:
         queue.enqueue(form.to_order(), schedule.team, user, systems.estimates(), repeats=template, due=due)
-    except OverBudgetError as refusal:
+    except RefusedError as refusal:
         return str(refusal)
     return ""

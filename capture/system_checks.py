@@ -16,6 +16,7 @@ from django.core.exceptions import ImproperlyConfigured
 from capture import systems
 
 DEPLOYMENT = "deployment"
+SHORTEST_TOKEN = 20  # characters
 
 
 @register(DEPLOYMENT)
@@ -66,10 +67,52 @@ def listens_where_it_is_notified(app_configs: Sequence[AppConfig] | None, **_: A
 
 
 @register(DEPLOYMENT)
+def metrics_are_not_guessed(app_configs: Sequence[AppConfig] | None, **_: Any) -> list[CheckMessage]:
+    """The figures are behind a token only; nobody counts wrong guesses."""
+    if 0 < len(settings.METRICS_TOKEN) < SHORTEST_TOKEN:
+        return [
+            Error(
+                f"METRICS_TOKEN has less than {SHORTEST_TOKEN} characters.",
+                hint='Set it to random ones: python3 -c "import secrets; print(secrets.token_urlsafe(32))"',
+                id="aicontrol.E004",
+            )
+        ]
+    return []
+
+
+@register(DEPLOYMENT)
 def providers_are_right(app_configs: Sequence[AppConfig] | None, **_: Any) -> list[CheckMessage]:
     """An address or a key that cannot be right is told at the start, and not by every question's failing."""
     try:
         systems.configured()
     except ValueError as error:
         return [Error(str(error), hint="Set it as .env.example says.", id="aicontrol.E003")]
+    return []
+
+
+@register(DEPLOYMENT)
+def hosts_are_named(app_configs: Sequence[AppConfig] | None, **_: Any) -> list[CheckMessage]:
+    """Mails hold the host that somebody has asked, so it has to be one of ours."""
+    if "*" in settings.ALLOWED_HOSTS and not settings.DEBUG:
+        return [
+            Warning(
+                "ALLOWED_HOSTS takes any host, so a stranger can have mails sent with links to a site of theirs.",
+                hint="Set ALLOWED_HOSTS to the names under which this site is reached.",
+                id="aicontrol.W002",
+            )
+        ]
+    return []
+
+
+@register(DEPLOYMENT)
+def proxies_are_named(app_configs: Sequence[AppConfig] | None, **_: Any) -> list[CheckMessage]:
+    """Behind a proxy that is not named, everybody comes from its address, and a wrong password counts for all."""
+    if settings.SECURE_PROXY_SSL_HEADER and not settings.TRUSTED_PROXIES:
+        return [
+            Warning(
+                "SECURE_PROXY_SSL_HEADER tells of a proxy, but TRUSTED_PROXIES does not name it.",
+                hint="Set TRUSTED_PROXIES to the proxy's address, or to unix for a Unix socket.",
+                id="aicontrol.W003",
+            )
+        ]
     return []

@@ -3,7 +3,7 @@
 from django.urls import path
 
 from capture import views
-from capture.views import actions, answers, brands, exports, figures, history, new_check, schedules
+from capture.views import actions, answers, brands, exports, figures, history, monitoring, new_check, schedules
 
 app_name = "capture"
 
@@ -11,6 +11,9 @@ CHECK = "checks/<uuid:uuid>/"
 ANSWER = f"{CHECK}answers/<int:position>/<slug:provider>/<int:sample>/"
 
 urlpatterns = [
+    path("healthz", monitoring.healthz, name="healthz"),
+    path("readyz", monitoring.readyz, name="readyz"),
+    path("metrics", monitoring.figures, name="metrics"),
     path("", views.checks, name="checks"),
     path("checks/new/", new_check.new_check, name="new_check"),
     path("checks/new/draft/", new_check.draft_check, name="draft_check"),
@@ -30,14 +33,14 @@ urlpatterns = [
     path(ANSWER, answers.answer, name="answer"),
     path(f"{ANSWER}answer.txt", answers.answer_text, name="answer_text"),
     path("brands/", brands.brands, name="brands"),
-    path("brands/<int:brand>/", history.brand, name="brand"),
-    path("brands/<int:brand>/history.csv", history.history_csv, name="history_csv"),
-    path("brands/<int:brand>/history.json", history.history_json, name="history_json"),
-    path("brands/<int:brand>/competitors/", history.competitors, name="brand_competitors"),
-    path("brands/<int:brand>/competitors.csv", history.competitors_csv, name="brand_competitors_csv"),
-    path("brands/<int:brand>/sources/", history.sources, name="brand_sources"),
-    path("brands/<int:brand>/sources.csv", history.sources_csv, name="brand_sources_csv"),
+    path("brands/<uuid:uuid>/", history.brand, name="brand"),
+    path("brands/<uuid:uuid>/history.csv", history.history_csv, name="history_csv"),
+    path("brands/<uuid:uuid>/history.json", history.history_json, name="history_json"),
+    path("brands/<uuid:uuid>/competitors/", history.competitors, name="brand_competitors"),
+    path("brands/<uuid:uuid>/competitors.csv", history.competitors_csv, name="brand_competitors_csv"),
+    path("brands/<uuid:uuid>/sources/", history.sources, name="brand_sources"),
+    path("brands/<uuid:uuid>/sources.csv", history.sources_csv, name="brand_sources_csv"),
     path("figures/", figures.definitions, name="definitions"),
-    path("brands/<int:number>/names/", brands.edit_names, name="brand_names"),
-    path("brands/<int:number>/names/preview/", brands.preview_names, name="preview_names"),
+    path("brands/<uuid:uuid>/names/", brands.edit_names, name="brand_names"),
+    path("brands/<uuid:uuid>/names/preview/", brands.preview_names, name="preview_names"),
 ]

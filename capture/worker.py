@@ -23,14 +23,15 @@ from django.db import DataError, IntegrityError
 from django.db import Error as DatabaseTrouble
 from django.dispatch import Signal
 
-from capture import calls, cooling, database, heartbeat, ledger, queue, readings, recovery, retry
+from capture import calls, cooling, database, heartbeat, ledger, queue, readings, recovery, retry, schema
 from capture.calls import Resolved, Result, Ticket
 from capture.lanes import LaneBusyError
 from capture.models import CaptureJob
 from capture.providers.base import Provider
-from capture.providers.replies import Answered, ProviderError
+from capture.providers.replies import Answered, FinalReply, ProviderError
 from capture.queue.outlook import Outlook
 from capture.seats import Seats
+from capture.systemd import ServiceManager
 
 log = logging.getLogger(__name__)
 
@@ -55,6 +56,11 @@ class Stop:
 
 class Wake:
     """In the mailbox: something may be claimable."""
+
+
+def _is_outage(exception: Exception) -> bool:
+    """Whether the database is away; what it only does not take is an error of our own."""
+    return isinstance(exception, DatabaseTrouble) and not isinstance(exception, DataError | IntegrityError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +93,7 @@ class Worker:
         *,
         exchange: Callable[[Provider, Ticket], Result] = calls.exchange,
         random: Random | None = None,
+        manager: ServiceManager | None = None,
     ) -> None:
         self.id = uuid4()
         self.limits = limits
@@ -110,6 +117,8 @@ class Worker:
         self._drained = False
         self._broken = False
         self._watchdog = database.Watchdog()
+        self._manager = manager or ServiceManager({})
+        self._recorded = 0
 
     # ------------------------------------------------------------------------------------------------- the loop
 
@@ -124,8 +133,13 @@ class Worker:
             while not self._finished():
                 with self._surviving_the_database():
                     self._turn()
+                self._manager.turned(self._status())
                 if not self._finished():
                     self.wait()
+        except schema.NotMigratedError as error:
+            log.error("worker %s: %s", self.id, error)  # noqa: TRY400  no error of ours, so no traceback
+            self._close()
+            return False
         except Exception:
             # A bug; whoever runs this starts it again. What is in hand is still written and handed back.
             log.exception("worker %s: an error of our own ends it", self.id)
@@ -145,6 +159,13 @@ class Worker:
             return
         self.fill_seats()
         self._drained = self._pace.drain and not self._in_hand() and not self._anything_open()
+
+    def _status(self) -> str:
+        """How it goes, in one line."""
+        waiting = "" if self._pause is None else "the database cannot be used now; "
+        stopping = "stopping; " if self.stopping else ""
+        seats = f"{self.busy()} of {self.seats.count} seats busy, {self.seats.stuck} stuck"
+        return f"{stopping}{waiting}{seats}; {self._recorded} results recorded"
 
     def _anything_open(self) -> bool:
         return CaptureJob.objects.open().filter(provider__in=list(self._providers)).exists()
@@ -179,6 +200,7 @@ class Worker:
         times = [poll, self._next_beat - now, self._until_due, self._crowded or None]
         times = times if self._pause is None else [self._pause]
         times += [self.seats.next_deadline(), self._stop_at - now if self._stop_at is not None else None]
+        times.append(self._manager.until_due())
         return max(0.001, min(seconds for seconds in times if seconds is not None))
 
     @contextmanager
@@ -196,8 +218,13 @@ class Worker:
     # ------------------------------------------------------------------------------------------- being a worker
 
     def register(self) -> None:
-        """Write this worker's row, once; then recovery has its first turn."""
+        """Write this worker's row, once; then recovery has its first turn.
+
+        Raises:
+            NotMigratedError: the database is not what this release works with.
+        """
         if not self._registered:
+            schema.require()
             heartbeat.register(self.id, list(self._providers), self._pace.seats)
             self._registered = True
             about_to_serve.send(sender=Worker, worker=self)
@@ -216,7 +243,8 @@ class Worker:
         if not self.stopping:
             upkeep.send(sender=Worker)
         self.read_on()
-        self._next_beat = time.monotonic() + heartbeat.INTERVAL
+        soon = recovery.is_anything_left()
+        self._next_beat = time.monotonic() + (heartbeat.SOON if soon else heartbeat.INTERVAL)
         return True
 
     def read_on(self) -> None:
@@ -227,7 +255,7 @@ class Worker:
         try:
             readings.read_on(READING, lambda: not self.seats.mailbox.empty())
         except Exception as exception:
-            if isinstance(exception, DatabaseTrouble) and not isinstance(exception, DataError | IntegrityError):
+            if _is_outage(exception):
                 raise
             log.exception("worker %s: stored answers cannot be read again", self.id)
 
@@ -315,14 +343,18 @@ class Worker:
         return len(self._results)
 
     def _seat_claimed(self) -> None:
+        """A poll sends nothing new; a start is sent only after its intent is committed."""
+        starts = [self._intent(ticket) for ticket in self._claimed if ticket.remote_id is None]
+        started = queue.start_all(starts, self.id) if starts else set()
         while self._claimed:
-            ticket = self._claimed[0]
-            provider = self._providers[ticket.provider]
-            patience = self._patience_with(provider, ticket)
-            # A poll sends nothing new; a start is sent only after its intent is committed.
-            if ticket.remote_id is not None or queue.start(ticket, self.id, provider.account, patience):
-                self.seats.seat(provider, ticket, patience)
-            self._claimed.pop(0)
+            ticket = self._claimed.pop(0)
+            if ticket.remote_id is not None or ticket.attempt in started:
+                provider = self._providers[ticket.provider]
+                self.seats.seat(provider, ticket, self._patience_with(provider, ticket))
+
+    def _intent(self, ticket: Ticket) -> queue.Intent:
+        provider = self._providers[ticket.provider]
+        return queue.Intent(ticket, provider.account, self._patience_with(provider, ticket))
 
     def _patience_with(self, provider: Provider, ticket: Ticket) -> float:
         if ticket.remote_id is None and provider.start_patience:
@@ -335,7 +367,8 @@ class Worker:
         """Give up the exchanges that hang. With half of the seats stuck, end, to be started again."""
         given_up = self.seats.give_up_overdue()
         for result in given_up:
-            log.error("job %s %s: the exchange hangs; its seat is stuck", result.ticket.job, result.ticket.provider)
+            job, provider = result.ticket.job, result.ticket.provider
+            log.error("job %s %s: the exchange hangs; its seat is stuck", job, provider, extra={"job": job})
         self._results += given_up
         if 2 * self.seats.stuck >= self.seats.count and not self.stopping:
             log.error("worker %s: %s seats are stuck; it ends", self.id, self.seats.stuck)
@@ -345,10 +378,34 @@ class Worker:
     def record(self) -> bool:
         """Write down what has come back; says whether there was anything."""
         recorded = bool(self._results)
+        self._record_replies()
         while self._results:
             self._record(self._results[0])
-            self.seats.leave(self._results.pop(0).ticket)
+            self._is_recorded(self._results[0])
         return recorded
+
+    def _is_recorded(self, result: Result) -> None:
+        self.seats.leave(result.ticket)
+        self._results.remove(result)
+        self._recorded += 1
+
+    def _record_replies(self) -> None:
+        """Most results are replies that end their job; those are written down together, if that can be done."""
+        replies = {
+            result.ticket.attempt: (result, queue.Ending(result.ticket, result.came, result.reading))
+            for result in self._results
+            if isinstance(result.came, FinalReply) and not result.ticket.probe
+        }
+        try:
+            kept = queue.complete_all([ending for _, ending in replies.values()]) if replies else set()
+        except Exception as exception:
+            if _is_outage(exception):
+                raise
+            log.exception("%s replies cannot be recorded together; each is by itself", len(replies))
+            return
+        for result, ending in (replies[attempt] for attempt in kept):
+            self._follow_up(result.ticket, ending.reply)
+            self._is_recorded(result)
 
     def _record(self, result: Result) -> None:
         try:
@@ -356,9 +413,10 @@ class Worker:
             self._tell_lane(result, singled_out)
             self._apply(result, self._decide(result, singled_out))
         except Exception as exception:
-            if isinstance(exception, DatabaseTrouble) and not isinstance(exception, DataError | IntegrityError):
-                raise  # the database is away: this result stays in hand
-            log.exception("job %s: its result cannot be recorded", result.ticket.job)
+            if _is_outage(exception):
+                raise  # this result stays in hand
+            job = result.ticket.job
+            log.exception("job %s: its result cannot be recorded", job, extra={"job": job})
             self._fail_unrecorded(result, exception)
 
     def _fail_unrecorded(self, result: Result, exception: Exception) -> None:
@@ -404,7 +462,7 @@ class Worker:
             case retry.Wait(remote_id, after, reason):
                 queue.wait(ticket, remote_id, after, reason)
             case retry.Complete(reply):
-                if queue.complete(ticket, reply, result.reading) and isinstance(reply, Answered):
+                if queue.complete_all([queue.Ending(ticket, reply, result.reading)]):
                     self._follow_up(ticket, reply)
             case retry.AskAgain(error, after):
                 queue.ask_again(ticket, error, after)
@@ -413,9 +471,9 @@ class Worker:
             case retry.GiveUp(error, live):
                 queue.fail(ticket, error, live=live)
 
-    def _follow_up(self, ticket: Ticket, answer: Answered) -> None:
+    def _follow_up(self, ticket: Ticket, reply: FinalReply) -> None:
         """Have the redirects among an answer's sources looked up, unless many wait already."""
-        for source in answer.sources:
+        for source in reply.sources if isinstance(reply, Answered) else ():
             if source.redirect and self._resolving < MOST_RESOLVING:
                 self._resolving += 1
                 provider = self._providers[ticket.provider]
@@ -456,6 +514,7 @@ class Worker:
         self._until_due, self._crowded = None, 0.0  # nothing is claimed any more
         if self._stops == 1:
             log.info("worker %s: stopping; %s exchanges in flight", self.id, self.busy())
+            self._manager.stopping(self._status())
             self._stop_at = time.monotonic() + self._pace.grace
         else:
             self._stop_at = time.monotonic()
@@ -476,12 +535,17 @@ class Worker:
             queue.release_strays(self.id, {ticket.token for ticket in self.seats.taken})
             heartbeat.close(self.id)
         for result in self._results:
-            log.error("job %s: its result is lost to this worker: the database is away", result.ticket.job)
+            job = result.ticket.job
+            log.error("job %s: its result is lost to this worker: the database is away", job, extra={"job": job})
         tidy = not (under_way or self._in_hand() or self.seats.stuck or self._broken)
-        self.seats.close(wait=tidy)
-        self._watchdog.close()
+        self._close(wait=tidy)
         log.info("worker %s: ended%s", self.id, "" if tidy else f" with {under_way} exchanges in flight")
         return tidy
+
+    def _close(self, *, wait: bool = False) -> None:
+        self._manager.stopping("ended" if wait else "ended, but not tidily")
+        self.seats.close(wait=wait)
+        self._watchdog.close()
 
     def _hand_back_polls(self) -> None:
         """Looking after a call can be broken off at any time: somebody else looks."""

@@ -39,6 +39,7 @@ class Proxy:
     def __init__(self, target: str) -> None:
         self._target = target
         self._links: list[Link] = []
+        self._swallows_all = False
         self._door = socket.create_server(("127.0.0.1", 0))
         self.port = int(self._door.getsockname()[1])
         threading.Thread(target=self._serve, daemon=True).start()
@@ -49,12 +50,19 @@ class Proxy:
                 client, _ = self._door.accept()
                 server = socket.socket(socket.AF_UNIX)
                 server.connect(self._target)
-                self._links.append(Link(client, server))
+                link = Link(client, server)
+                link.swallows = self._swallows_all
+                self._links.append(link)
 
     def swallow(self) -> None:
         """From now on nothing passes through the connections that are there; new ones are made as before."""
         for link in self._links:
             link.swallows = True
+
+    def swallow_all(self) -> None:
+        """From now on nothing passes, through new connections either."""
+        self._swallows_all = True
+        self.swallow()
 
     @property
     def connections(self) -> int:

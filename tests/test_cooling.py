@@ -58,6 +58,16 @@ def time_passes(**span):
     Lane.objects.update(cooling_since=F("cooling_since") - past, cooling_until=F("cooling_until") - past)
 
 
+def take_calls(count):
+    """Since the last cooling, half of them still in hand."""
+    CaptureJob.objects.open().delete()
+    CaptureJob.objects.update(asked_at=ClockTimestamp() - timedelta(hours=1))
+    make_check(prompts=prompts(count)) if count else None
+    for number in range(count):
+        ticket = start_next()
+        queue.complete(ticket, answer()) if number % 2 else queue.wait(ticket, f"resp_{number}", 2.0)
+
+
 def start_next():
     (ticket,) = claim(seats=1)
     assert queue.start(ticket, stranger(), ACCOUNT, PATIENCE)
@@ -165,17 +175,28 @@ def test_an_account_that_is_told_to_wait_again_by_a_later_call_waits_longer():
 def test_own_waits_are_bounded():
     for _ in range(30):
         cooling.throttle("openai", told_to_wait(), 0.0)
-        time_passes(seconds=301)
+        time_passes(seconds=seconds_left() + 1)
 
     cooling.throttle("openai", told_to_wait(), 0.0)
 
     assert seconds_left() == pytest.approx(cooling.LONGEST_COOLING, abs=1)
 
 
+def test_an_account_that_takes_many_calls_between_two_troubles_waits_less_again():
+    waits = []
+    for taken in (0, 0, 0, 4, 5, 5, 1, 7, 9):
+        cooling.throttle("openai", told_to_wait(), 0.0)
+        waits.append(round(seconds_left()))
+        time_passes(seconds=waits[-1] + 1)
+        take_calls(taken)
+
+    assert waits == [2, 4, 8, 16, 16, 8, 4, 4, 2]
+
+
 def test_a_trouble_long_after_the_last_one_is_a_first_one():
     for _ in range(3):
         cooling.throttle("openai", told_to_wait(), 0.0)
-        time_passes(seconds=60)
+        time_passes(seconds=10)
     Lane.objects.update(cooling_since=None)
     time_passes(minutes=10)
 

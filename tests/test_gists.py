@@ -250,7 +250,7 @@ def test_the_migration_writes_them_as_they_would_have_been_written():
     before = all_kept()
     Gist.objects.all().delete()
 
-    fill = importlib.import_module("capture.migrations.0013_gists").fill
+    fill = importlib.import_module("capture.migrations.0014_gists").fill
     fill(apps, SimpleNamespace(connection=connection))
 
     assert all_kept() == before

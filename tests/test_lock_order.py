@@ -11,7 +11,7 @@ from uuid import UUID
 
 import pytest
 
-from capture import lanes, ledger, queue, recovery, schedules, tickets
+from capture import first_replies, lanes, ledger, queue, recovery, schedules, tickets
 from capture.calls import Ticket
 from capture.models import Attempt, Capture, CaptureJob, Check, Schedule, Status
 from capture.models.clock import database_now
@@ -95,12 +95,12 @@ MOVES: dict[str, Callable[[Scene], Any]] = {
 
 # In the midst of which transactions others come, and what these are doing then: each has locked its jobs.
 MIDST = {
-    "an answer": (ledger, "supersede_others"),
+    "an answer": (first_replies, "keep"),
     "an error": (ledger, "close_by_error"),
     "a failure": (ledger, "keep_failure"),
     "a late error": (ledger, "close_by_error"),
     "an id": (ledger, "note_remote_id"),
-    "an intent": (ledger, "begin_attempt"),
+    "an intent": (ledger, "begin_attempts"),
     "a release": (ledger, "withdraw_attempt"),
     "a recovery": (ledger, "open_attempt"),
     "a claim": (tickets, "of"),

@@ -553,13 +553,13 @@ class TestAnyCharacters:
     @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
     def test_no_field_of_any_content_is_an_error(self, ada, path, target, fields, utf7):
         sent = {**typed(do="starters", category="product", thing="x"), **fields}
-        # In UTF-7 even half of a surrogate pair can be sent.
+        # In UTF-7 even half of a surrogate pair could be sent.
         kind = f"{MULTIPART_CONTENT}; charset=utf-7" if utf7 else MULTIPART_CONTENT
         body = encode_multipart(BOUNDARY, {**sent, "brand": "a+2AA-b"} if utf7 else sent)
 
         response = ada.generic("POST", path, body, content_type=kind, headers=htmx(target) if target else {})
 
-        assert response.status_code in {200, 302}
+        assert response.status_code in ({400} if utf7 else {200, 302})
         assert not set(CONTROL) & set(response.content.decode())
 
     @pytest.mark.parametrize("name", [name for name in FIELDS if name not in {"providers", "samples"}])

@@ -15,9 +15,9 @@ from capture.analysis import mentions
 from capture.analysis.reading import read
 from capture.models import Brand, Capture, Competitor, HistoryMark, Mention
 from capture.models.brands import editing
-from capture.models.clock import ClockTimestamp
+from capture.models.clock import ClockTimestamp, database_now
 from capture.providers.replies import Refused
-from tests.factories import answer, complete_one, error, finish, make_check, make_job, make_user, start_one
+from tests.factories import answer, complete_one, error, finish, make_check, make_job, make_user, prompts, start_one
 
 TEXT = "Contoso leads. **Northwind** is fine, and Northwind is cheap. We would not recommend Contoso."
 
@@ -126,13 +126,13 @@ class TestWhenAnAnswerComes:
 
         assert named() == [("brand", "Northwind", 1), ("competitor:0", "Contoso", 1)]
 
-    def test_it_takes_three_statements_more_than_an_answer_that_is_not_read(self):
+    def test_it_takes_no_statement_more_than_an_answer_that_is_not_read(self):
         unread, read = (start_one(make_job()) for _ in range(2))
         without = _queries(lambda: queue.complete(unread, answer(TEXT)))
 
         with_reading = _queries(lambda: finish(read, answer(TEXT)))
 
-        assert with_reading - without == 3  # whether the names are those of today; mentions and gist
+        assert with_reading - without == 0  # all that is kept of it is kept at once
 
 
 def _queries(do) -> int:
@@ -153,8 +153,19 @@ class TestAnAnswerThatIsNotRead:
         assert len(mentioned()) == 2
 
     def test_it_is_found_by_an_index(self):
+        check = make_check(prompts=prompts(500))
+        same = {"team": check.team, "of_check": check, "provider": "chatgpt", "outcome": "answered", "text": "Contoso."}
+        read_ones = {
+            **same,
+            "attempts": 1,
+            "simulated": True,
+            "answered_at": database_now(),
+            "matcher": 1,
+            "edition": 1,
+        }
+        Capture.objects.bulk_create(Capture(prompt=prompt, **read_ones) for prompt in check.prompts.all())
         with connection.cursor() as cursor:
-            cursor.execute("SET LOCAL enable_seqscan = off")
+            cursor.execute("ANALYZE capture_capture")
 
         assert "capture_unread" in Capture.objects.new_unread().explain()
 

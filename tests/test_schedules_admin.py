@@ -27,7 +27,8 @@ def schedule() -> Schedule:
 def get(client, path: str) -> str:
     response = client.get(path)
     assert response.status_code == 200
-    return str(response.content.decode())
+    html: str = response.content.decode()
+    return html
 
 
 def test_the_list_says_when_each_is_due_and_why_one_is_paused(admin_client, schedule):

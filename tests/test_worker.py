@@ -161,7 +161,7 @@ def test_an_error_while_reading_them_does_not_end_the_worker(monkeypatch, caplog
 def test_waiting_for_an_answer_takes_no_seat():
     make_check(prompts=tuple(f"{number}?" for number in range(20)))
     Lane.objects.update(limit=100)
-    worker = make_worker(*[Pending(f"resp_{number}") for number in range(20)], seats=4)
+    worker = make_worker(*[Pending(f"resp_{number}", after=600) for number in range(20)], seats=4)
 
     for _ in range(5):
         worker.fill_seats()
@@ -215,7 +215,7 @@ def test_nothing_is_sent_before_its_intent_is_committed(monkeypatch):
     make_job()
     script = Scripted()
     worker = make_worker(script=script)
-    monkeypatch.setattr(queue, "start", lambda *_: False)
+    monkeypatch.setattr(queue, "start_all", lambda *_: set())
 
     worker.fill_seats()
 
@@ -296,12 +296,12 @@ def test_a_call_is_not_looked_for_where_it_was_not_started(simulated, status):
 def test_fault_10_a_result_that_cannot_be_written_now_stays_in_hand(monkeypatch):
     job = make_job()
     worker = make_worker(answer("paid for"))
-    complete = queue.complete
-    monkeypatch.setattr(queue, "complete", _failing(OperationalError("server closed the connection")))
+    complete = queue.complete_all
+    monkeypatch.setattr(queue, "complete_all", _failing(OperationalError("server closed the connection")))
     with pytest.raises(OperationalError):
         let_it_work(worker)
 
-    monkeypatch.setattr(queue, "complete", complete)
+    monkeypatch.setattr(queue, "complete_all", complete)
     worker.record()
 
     assert fresh(job).status == Status.DONE
@@ -315,16 +315,16 @@ def test_fault_10_beats_go_on_while_a_result_cannot_be_written(monkeypatch):
     worker.register()
     let_it_work(worker)
     make_due()
-    beats, complete, beat = [], queue.complete, heartbeat.beat
+    beats, complete, beat = [], queue.complete_all, heartbeat.beat
 
     def beat_and_count(*args):
         beats.append(fresh(job).status)
         if len(beats) == 5:
-            monkeypatch.setattr(queue, "complete", complete)
+            monkeypatch.setattr(queue, "complete_all", complete)
         return beat(*args)
 
     monkeypatch.setattr(heartbeat, "beat", beat_and_count)
-    monkeypatch.setattr(queue, "complete", _failing(OperationalError("canceling statement due to lock timeout")))
+    monkeypatch.setattr(queue, "complete_all", _failing(OperationalError("canceling statement due to lock timeout")))
     stop_when(monkeypatch, lambda: fresh(job).status == Status.DONE)
 
     assert worker.run()
@@ -365,12 +365,12 @@ def test_fault_9_the_loop_goes_on_when_the_database_is_back(monkeypatch):
 def test_a_result_that_can_never_be_written_fails_its_job_alone(monkeypatch):
     bad, good = make_job(), make_job(providers=("perplexity",))
     worker = make_worker()
-    complete = queue.complete
-    monkeypatch.setattr(
-        queue,
-        "complete",
-        lambda ticket, *came: _raise(DataError("no")) if ticket.job == bad.pk else complete(ticket, *came),
-    )
+    complete = queue.complete_all
+
+    def complete_but_one(endings):
+        return _raise(DataError("no")) if bad.pk in [ending.ticket.job for ending in endings] else complete(endings)
+
+    monkeypatch.setattr(queue, "complete_all", complete_but_one)
 
     let_it_work(worker)
 
@@ -381,7 +381,7 @@ def test_a_result_that_can_never_be_written_fails_its_job_alone(monkeypatch):
 def test_a_worker_that_stops_hands_back_what_it_did_not_send(monkeypatch):
     job = make_job()
     worker = make_worker()
-    monkeypatch.setattr(queue, "start", _failing(OperationalError("gone")))
+    monkeypatch.setattr(queue, "start_all", _failing(OperationalError("gone")))
     with pytest.raises(OperationalError):
         worker.fill_seats()
     assert fresh(job).status == Status.CLAIMED
@@ -483,13 +483,13 @@ def test_fault_34_a_worker_that_ends_hands_back_claims_that_it_does_not_know():
 def test_fault_34_a_worker_that_ends_takes_back_a_start_whose_commit_it_did_not_hear_of(monkeypatch):
     job = make_job()
     worker = make_worker()
-    start = queue.start
+    start = queue.start_all
 
     def unheard(*args):
         start(*args)
         raise OperationalError("server closed the connection unexpectedly")
 
-    monkeypatch.setattr(queue, "start", unheard)
+    monkeypatch.setattr(queue, "start_all", unheard)
     with pytest.raises(OperationalError):
         worker.fill_seats()
     assert fresh(job).status == Status.RUNNING
@@ -523,7 +523,7 @@ def test_an_answer_that_cannot_be_written_counts_as_a_charge_and_its_call_stays_
     job = make_job()
     worker = make_worker(Pending("resp_1"), answer())
     let_it_work(worker)
-    monkeypatch.setattr(queue, "complete", _failing(DataError("no")))
+    monkeypatch.setattr(queue, "complete_all", _failing(DataError("no")))
 
     let_it_work(worker)
 
@@ -546,7 +546,7 @@ def test_fault_9_no_trouble_of_the_database_ends_the_loop(monkeypatch, trouble):
 def test_an_error_of_our_own_in_the_loop_still_hands_back_what_is_in_hand(monkeypatch):
     job = make_job()
     worker = make_worker()
-    monkeypatch.setattr(queue, "start", _failing(ZeroDivisionError()))
+    monkeypatch.setattr(queue, "start_all", _failing(ZeroDivisionError()))
 
     assert not worker.run()
 

@@ -32,18 +32,23 @@ from capture.queue.again import requeue_places
 from capture.queue.claims import claim, release, release_strays
 from capture.queue.cleanup import delete_old_jobs
 from capture.queue.deletion import StillOpenError, delete_check
+from capture.queue.ends import Ending, complete, complete_all
 from capture.queue.entry import enqueue, promote_due
 from capture.queue.forsaken import take_back
-from capture.queue.held import ask_again, complete, fail, put_back, start, wait
+from capture.queue.held import ask_again, fail, put_back, wait
 from capture.queue.outlook import look
 from capture.queue.people import cancel, requeue
+from capture.queue.starts import Intent, start, start_all
 
 __all__ = [
+    "Ending",
+    "Intent",
     "StillOpenError",
     "ask_again",
     "cancel",
     "claim",
     "complete",
+    "complete_all",
     "delete_check",
     "delete_old_jobs",
     "enqueue",
@@ -56,6 +61,7 @@ __all__ = [
     "requeue",
     "requeue_places",
     "start",
+    "start_all",
     "take_back",
     "wait",
 ]

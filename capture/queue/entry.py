@@ -11,7 +11,7 @@ from typing import Any
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
 from django.db import transaction
 
-from capture import budgets, systems
+from capture import budgets, systems, throttle
 from capture.analysis.mentions import find_mentions
 from capture.models import Brand, CaptureJob, Check, Prompt, Team
 from capture.models.brands import remember_competitors
@@ -32,6 +32,7 @@ def enqueue(
     *,
     repeats: Check | None = None,
     due: datetime | None = None,
+    most_a_minute: int | None = None,
 ) -> tuple[Check, bool]:
     """Write a check with all its jobs, or find the one that the same order made before.
 
@@ -39,15 +40,17 @@ def enqueue(
         estimates: US dollars for one question, by provider.
         repeats: a check of the team that is asked anew; what was frozen in it stays so, whatever its brand is now.
         due: which turn of the schedule of that check this is, if it is one.
+        most_a_minute: so many checks may people of the team start; None for what nobody presses a button for.
 
     Returns:
         The check, and whether it is new.
 
     Raises:
         OverBudgetError: it would cost more than the team has left; nothing is written.
+        TooManyChecksError: the team has started as many as it may; nothing is written.
     """
     with transaction.atomic():
-        _refuse_over_budget(order, team, estimates)
+        _refuse_too_much(order, team, estimates, most_a_minute)
         about = _frozen(repeats, due) if repeats else _remembered(order, team)
         check, created = Check.objects.get_or_create(
             team=team, submit_token=order.submit_token, defaults=about | _check_fields(order, user)
@@ -61,10 +64,12 @@ def enqueue(
     return check, created
 
 
-def _refuse_over_budget(order: Order, team: Team, estimates: Mapping[str, Decimal]) -> None:
+def _refuse_too_much(order: Order, team: Team, estimates: Mapping[str, Decimal], most_a_minute: int | None) -> None:
     """An order that has made its check already is not counted twice; under the lock that is certain."""
     Team.objects.lock(team)
     if not Check.objects.of_team(team).filter(submit_token=order.submit_token).exists():
+        if most_a_minute is not None:
+            throttle.require(team, most_a_minute)
         budgets.require(team, systems.cost(len(order.prompts), order.providers, order.samples, estimates))
 
 

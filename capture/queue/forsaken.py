@@ -38,7 +38,8 @@ def take_back(limits: Limits) -> int:
         into = [_take_back(job, crashed=job.worker in dead, limits=limits) for job in taken]
     _count(taken)
     for job, status in zip(taken, into, strict=True):
-        log.warning("job %s %s: taken back from worker %s: %s", job.pk, job.provider, job.worker, status)
+        taken_back = "job %s %s: taken back from worker %s: %s"
+        log.warning(taken_back, job.pk, job.provider, job.worker, status, extra={"job": job.pk})
     return len(taken)
 
 

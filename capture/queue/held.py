@@ -1,4 +1,4 @@
-"""While a worker holds a job: its call is started, looked after, and ends. Late results are kept here, too."""
+"""While a worker holds a job: its call is looked after, and may end by an error. Late results are kept here, too."""
 
 from __future__ import annotations
 
@@ -6,43 +6,19 @@ import logging
 from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
-from uuid import UUID
 
 from django.db import transaction
 from django.db.models import Q
 
 from capture import ledger, turns
-from capture.analysis.reading import Reading
 from capture.calls import Ticket
-from capture.models import Capture, CaptureJob, Outcome, Status
+from capture.models import CaptureJob, Status
 from capture.models.clock import ClockTimestamp
 from capture.notifications import notify
-from capture.providers.base import Account
-from capture.providers.replies import FinalReply, ProviderError
+from capture.providers.replies import ProviderError
 from capture.queue.moves import NOBODY, told
 
 log = logging.getLogger("capture.queue")
-
-
-def start(ticket: Ticket, worker: UUID, account: Account, patience: float) -> bool:
-    """Commit the intent to send: nothing may be sent for a job before this has returned True.
-
-    A call of the job that has become known in the meantime is looked after instead; then nothing may be sent.
-
-    Arguments:
-        patience: seconds after which the exchange is over, one way or the other.
-    """
-    with transaction.atomic():
-        started = _move(
-            ticket, status=Status.RUNNING, attempts=ticket.attempts, polls=0, asked_at=ClockTimestamp(), reason=""
-        )
-        known = ledger.live_call(ticket.job) if started else None
-        if known is not None:
-            _move(ticket, status=Status.PENDING, attempts=ticket.attempts - 1, **NOBODY)
-            take_up(ticket.job)
-        elif started:
-            ledger.begin_attempt(ticket, worker, account, patience)
-    return told(ticket, "started", started and known is None)
 
 
 def wait(ticket: Ticket, remote_id: str, after: float, reason: str = "") -> bool:
@@ -53,7 +29,7 @@ def wait(ticket: Ticket, remote_id: str, after: float, reason: str = "") -> bool
         reason: the trouble of the last poll, if there was any.
     """
     with transaction.atomic():
-        waits = _move(
+        waits = move(
             ticket,
             status=Status.WAITING,
             remote_id=remote_id,
@@ -70,36 +46,6 @@ def wait(ticket: Ticket, remote_id: str, after: float, reason: str = "") -> bool
     return told(ticket, f"waits {after:.1f} s", here)
 
 
-def complete(ticket: Ticket, reply: FinalReply, reading: Reading | None = None) -> bool:
-    """Keep what the call ended with. The job is done, whether or not that is an answer.
-
-    The first reply wins: one that comes late, for a job that its worker has lost, completes the job as well, unless
-    it is done or cancelled. Then only its attempt is closed, since it was paid for all the same.
-
-    Arguments:
-        reading: whom an answer names; without it, the answer is read later.
-    """
-    with transaction.atomic():
-        job = _locked(ticket.job)
-        # A person may have had the job asked again since this reply was written; then it is not written once more.
-        done = not ledger.has_replied(ticket.attempt) and _finish(ticket.job)
-        known = Capture.objects.filter(attempt=ticket.attempt).exclude(outcome=Outcome.FAILED).exists()
-        if job and done:
-            ledger.supersede_others(job, ticket.attempt)
-            ledger.keep_reply(job, ticket.attempt, reply, reading)
-        elif job and not known:
-            ledger.close_by_reply(job, ticket.attempt, reply)
-    return told(ticket, f"done: {type(reply).__name__.lower()}", done or known)
-
-
-def _finish(job: int) -> bool:
-    unfinished = CaptureJob.objects.filter(pk=job).exclude(status__in=[Status.DONE, Status.CANCELLED])
-    finished = unfinished.update(
-        status=Status.DONE, remote_id=None, run_after=None, finished_at=ClockTimestamp(), reason="", **NOBODY
-    )
-    return finished == 1
-
-
 def ask_again(ticket: Ticket, error: ProviderError, after: float) -> bool:
     """The attempt is over by an error; the job goes back in line for `after` seconds."""
     back = {"status": Status.PENDING, "run_after": ClockTimestamp() + timedelta(seconds=after)}
@@ -112,7 +58,7 @@ def put_back(ticket: Ticket, error: ProviderError) -> bool:
     It takes its team's next turn, so that another job finds out whether the account answers again.
     """
     with transaction.atomic():
-        job = _locked(ticket.job)
+        job = locked(ticket.job)
         if job and job.claim_token == ticket.token:
             ledger.spare(ticket.attempt)  # first: unknown outcomes are counted among those that are spent
         turn = turns.next_of(job.team_id, ticket.lane) if job else 0
@@ -135,8 +81,8 @@ def fail(ticket: Ticket, error: ProviderError, *, live: bool = False) -> bool:
 def _end_by_error(ticket: Ticket, error: ProviderError, into: Mapping[str, Any], *, live: bool = False) -> bool:
     """An attempt is over by an error, and its job goes elsewhere; a late error closes its attempt and no more."""
     with transaction.atomic():
-        moved = _move(ticket, remote_id=ticket.remote_id if live else None, reason=error.reason, **into, **NOBODY)
-        job = _locked(ticket.job)
+        moved = move(ticket, remote_id=ticket.remote_id if live else None, reason=error.reason, **into, **NOBODY)
+        job = locked(ticket.job)
         if job is None:
             return moved
         ended = ledger.has_ended(ticket.attempt)
@@ -151,11 +97,11 @@ def _end_by_error(ticket: Ticket, error: ProviderError, into: Mapping[str, Any],
     return moved or ended
 
 
-def _move(ticket: Ticket, **changes: Any) -> bool:
+def move(ticket: Ticket, **changes: Any) -> bool:
     return CaptureJob.objects.filter(pk=ticket.job, claim_token=ticket.token).update(**changes) == 1
 
 
-def _locked(job: int) -> CaptureJob | None:
+def locked(job: int) -> CaptureJob | None:
     """The job's row, locked; None when cleanup has taken it."""
     rows = CaptureJob.objects.select_for_update(of=("self",), no_key=True)
     return rows.select_related("of_check", "prompt").filter(pk=job).first()
@@ -163,7 +109,7 @@ def _locked(job: int) -> CaptureJob | None:
 
 def _keep_late_id(ticket: Ticket, remote_id: str) -> None:
     """The id of a call whose worker has lost the job: the call was paid for, and is found again."""
-    job = _locked(ticket.job)
+    job = locked(ticket.job)
     if job is None:
         return
     ledger.note_remote_id(ticket.attempt, remote_id)
@@ -189,7 +135,7 @@ def take_up(job: int) -> bool:
         notify()
         _count_unknowns(job)
         found = f"job {job}: looks after call {call.remote_id} of an earlier attempt"
-        transaction.on_commit(lambda: log.info(found))
+        transaction.on_commit(lambda: log.info(found, extra={"job": job}))
     return bool(taken)
 
 

@@ -64,6 +64,12 @@ def spent_today() -> Spend:
     return spent(Charge.objects.since(database_today()))
 
 
+def spent_today_by_system() -> dict[str, Spend]:
+    """The same by AI system, under its short name."""
+    rows = _grouped(Charge.objects.since(database_today()), "provider").order_by("provider")
+    return {row["provider"]: _spend(row) for row in rows}
+
+
 def by_team(charges: ChargeQuerySet) -> list[Line]:
     """The dearest first. Charges outlive their team."""
     teams = _grouped(charges, "team", "team__name")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from django.conf import settings
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -13,9 +14,9 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
 from capture import budgets, queue, reports, systems
-from capture.budgets import OverBudgetError
 from capture.forms.repetition import repetition_of
 from capture.models import Check
+from capture.orders import RefusedError
 from capture.reports import Asking
 from capture.views.one_check import for_button, for_check
 
@@ -34,7 +35,7 @@ def ask_again(request: HttpRequest, check: Check) -> HttpResponse:
     places = [(cell.prompt.pk, cell.system.slug, cell.sample) for cell in cells]
     try:
         asked = queue.requeue_places(check, places, systems.estimates())
-    except OverBudgetError as refusal:
+    except RefusedError as refusal:
         messages.error(request, str(refusal))
         return redirect(reports.check_url(check))
     if asked:
@@ -75,8 +76,15 @@ def repeat(request: HttpRequest, check: Check) -> HttpResponse:
     if asking.count > 1 and "confirmed" not in request.POST:
         return _confirm(request, check, asking, form.cleaned_data["nonce"])
     try:
-        new, _created = queue.enqueue(form.to_order(), check.team, request.user, systems.estimates(), repeats=check)
-    except OverBudgetError as refusal:
+        new, _created = queue.enqueue(
+            form.to_order(),
+            check.team,
+            request.user,
+            systems.estimates(),
+            repeats=check,
+            most_a_minute=settings.CAPTURE_CHECKS_A_MINUTE,
+        )
+    except RefusedError as refusal:
         messages.error(request, str(refusal))
         return redirect(reports.check_url(check))
     _tell_missing(request, check.providers)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from functools import wraps
 from typing import Any
+from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
 from django.shortcuts import get_object_or_404, render
@@ -30,8 +31,8 @@ def for_brand(view: HistoryView) -> Callable[..., HttpResponseBase]:
     @require_safe
     @for_team
     @wraps(view)
-    def wrapper(request: HttpRequest, team: Team, /, brand: int) -> HttpResponseBase:
-        found = get_object_or_404(Brand.objects.prefetch_related("competitors"), team=team, pk=brand)
+    def wrapper(request: HttpRequest, team: Team, /, uuid: UUID) -> HttpResponseBase:
+        found = get_object_or_404(Brand.objects.prefetch_related("competitors"), team=team, uuid=uuid)
         # What is not said is as usual, so an address without filters is one as well.
         return view(request, found, HistoryForm(request.GET, found, reports.asked_so_far(found)))
 

@@ -6,6 +6,7 @@ from datetime import timedelta
 from typing import Any
 from urllib.parse import urlencode
 
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, QueryDict
 from django.middleware.csrf import get_token
 from django.shortcuts import redirect, render
@@ -15,10 +16,10 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST
 
 from capture import budgets, queue, reports, starters, systems
-from capture.budgets import OverBudgetError
 from capture.forms import CheckForm, Draft, initial_of, means_starters, new_nonce, only_text, wanted_of
 from capture.models import Check, Team
 from capture.models.clock import database_now
+from capture.orders import RefusedError
 from capture.views import UNAUTHORIZED, _htmx, for_team
 
 # Pressing the button again so soon is no wish to ask again.
@@ -64,8 +65,14 @@ def _start(request: HttpRequest, team: Team) -> HttpResponse:
         form.focus_what_is_wrong()
         return render(request, "capture/new_check.html", context)
     try:
-        check, created = queue.enqueue(form.to_order(), team, request.user, systems.estimates())
-    except OverBudgetError as refusal:
+        check, created = queue.enqueue(
+            form.to_order(),
+            team,
+            request.user,
+            systems.estimates(),
+            most_a_minute=settings.CAPTURE_CHECKS_A_MINUTE,
+        )
+    except RefusedError as refusal:
         form.add_error(None, str(refusal))
         return render(request, "capture/new_check.html", context)
     if created or database_now() - check.created_at < DOUBLE_CLICK:

@@ -171,6 +171,13 @@ def test_mail_goes_out_as_the_address_says(run_python, variables, mail):
         ("EMAIL_URL", "pigeon://hidden"),
         ("SECURE_PROXY_SSL_HEADER", "HTTP_X_FORWARDED_PROTO"),
         ("SECRET_KEY_FILE", "/not/there"),
+        ("SECRET_KEY_FILE", "/hidden"),
+        ("DATABASE_URL_FILE", "/"),
+        ("EMAIL_URL_FILE", "/dev/null"),
+        ("OPENAI_API_KEY_FILE", "sk-hidden" * 1000),
+        ("TRUSTED_PROXIES", "10.0.0.1/8"),
+        ("TRUSTED_PROXIES", "proxy.example"),
+        ("LOGIN_ATTEMPTS", "0"),
         ("LOG_LEVEL", "LOUD"),
     ],
 )
@@ -262,6 +269,50 @@ def test_a_secret_can_come_from_a_file(settings_of, tmp_path):
     assert settings_of(["SECRET_KEY", "CAPTURE_PROVIDER_KEYS"], **files) == [KEY, {"OPENAI_API_KEY": "sk-1"}]
 
 
+SECRETS = (
+    *("SECRET_KEY", "SECRET_KEY_FALLBACKS", "DATABASE_URL", "EMAIL_URL", "CAPTURE_LISTEN"),
+    *("OPENAI_API_KEY", "PERPLEXITY_API_KEY", "GEMINI_API_KEY", "SERPAPI_API_KEY"),
+)
+
+
+def test_every_secret_can_come_from_a_file(run_python, tmp_path):
+    values = dict(zip(SECRETS, (f"secret{number}" for number in range(len(SECRETS))), strict=True))
+    values |= {"DATABASE_URL": "postgres://a:secret2@b/c", "EMAIL_URL": "smtp://a:secret3@b:25"}
+    values["CAPTURE_LISTEN"] = "postgres://a:secret4@b/c"
+    for name, value in values.items():
+        (tmp_path / name).write_text(f"{value}\n")
+
+    names = ["SECRET_KEY", "SECRET_KEY_FALLBACKS", "DATABASES", "EMAIL_HOST_PASSWORD", "CAPTURE_LISTEN"]
+    script = f"from aicontrol import settings as s; print(s.CAPTURE_PROVIDER_KEYS, [getattr(s, n) for n in {names}])"
+    said = run_python("-c", script, **{f"{name}_FILE": str(tmp_path / name) for name in SECRETS})
+
+    assert [number for number in range(len(SECRETS)) if f"secret{number}" not in said.stdout] == []
+
+
+def test_a_secret_in_a_file_that_is_no_text_is_one_line_and_not_told(run_python, tmp_path):
+    (tmp_path / "key").write_bytes(b"hidden\xff")
+
+    result = run_python("manage.py", "check", SECRET_KEY_FILE=str(tmp_path / "key"))
+
+    assert result.returncode == CANNOT_RUN
+    assert result.stderr == "manage.py: SECRET_KEY_FILE names a file that is not UTF-8.\n"
+
+
+@pytest.mark.parametrize(
+    ("variables", "warning"),
+    [
+        ({"ALLOWED_HOSTS": "*"}, "aicontrol.W002"),
+        ({"SECURE_PROXY_SSL_HEADER": "HTTP_X_FORWARDED_PROTO,https"}, "aicontrol.W003"),
+        ({"TRUSTED_PROXIES": "127.0.0.1"}, None),
+    ],
+)
+def test_hosts_and_proxies_that_are_not_named_are_warned_of(run_python, variables, warning):
+    result = run_python("manage.py", "check", **PRODUCTION | variables)
+
+    assert result.returncode == 0
+    assert re.findall(r"aicontrol\.W\d+", result.stderr) == ([warning] if warning else [])
+
+
 def test_lane_limits_that_are_not_said_have_their_defaults(settings_of):
     limits = {"openai": 20, "perplexity": 3, "gemini": 20, "serpapi": 10}
 
@@ -297,3 +348,12 @@ def test_the_example_names_every_variable_and_changes_nothing(run_python):
 
     assert [name for name in read if f"{name}=" not in example and name not in set_by_us] == []
     assert run_python("manage.py", "check", AICONTROL_ENV=str(CHECKOUT / ".env.example")).returncode == 0
+
+
+def test_the_credentials_of_a_systemd_unit_are_secrets_from_files(settings_of, tmp_path):
+    for name, value in {"aicontrol_SECRET_KEY": KEY, "aicontrol_METRICS_TOKEN": "token", "other_DEBUG": "x"}.items():
+        (tmp_path / name).write_text(f"{value}\n")
+
+    read = settings_of(["SECRET_KEY", "METRICS_TOKEN", "DEBUG"], CREDENTIALS_DIRECTORY=str(tmp_path))
+
+    assert read == [KEY, "token", False]

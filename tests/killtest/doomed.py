@@ -62,15 +62,16 @@ def main() -> None:
 
 def set_traps(doom: Doom) -> None:
     """Put the doom at all points; it strikes at its own."""
-    from capture import heartbeat, ledger, queue
+    from capture import first_replies, heartbeat, ledger, queue
     from capture.queue import forsaken
     from capture.worker import Worker
 
     _after(queue, "claim", lambda claimed: doom.passes(points.AFTER_CLAIM, really=bool(claimed)))
-    _after(queue, "start", lambda started: doom.passes(points.AFTER_INTENT, really=started))
+    _after(queue, "start_all", lambda started: doom.passes(points.AFTER_INTENT, really=bool(started)))
     _before(queue, "wait", lambda ticket, *_: doom.passes(points.ID_ARRIVED, really=ticket.remote_id is None))
-    _before(queue, "complete", lambda *_: doom.passes(points.ANSWER_IN_HAND))
+    _before(queue, "complete_all", lambda *_: doom.passes(points.ANSWER_IN_HAND))
     _after(ledger, "keep_reply", lambda _: doom.passes(points.COMPLETING))
+    _after(first_replies, "keep", lambda kept: doom.passes(points.COMPLETING, really=bool(kept)))
     _after(heartbeat, "beat", lambda _: doom.passes(points.IN_A_BEAT))
     _after(forsaken, "_close_forsaken", lambda _: doom.passes(points.RECOVERING))
     _after(Worker, "hand_back", lambda _: doom.passes(points.DRAINING))
@@ -141,9 +142,9 @@ def _trap_commits(doom: Doom) -> None:
     _during(queue, "claim", now, None)
     # Only a claim that has found something makes tickets; the COMMIT of one that has not matters to nobody.
     _after(tickets, "of", lambda _: setattr(now, "point", points.COMMIT_OF_CLAIM))
-    _during(queue, "start", now, points.COMMIT_OF_START)
+    _during(queue, "start_all", now, points.COMMIT_OF_START)
     _during(queue, "wait", now, points.COMMIT_OF_WAIT)
-    _during(queue, "complete", now, points.COMMIT_OF_COMPLETE)
+    _during(queue, "complete_all", now, points.COMMIT_OF_COMPLETE)
 
     def commits(connection: psycopg.Connection[Any]) -> None:
         point, server = getattr(now, "point", None), connection.pgconn

@@ -37,7 +37,7 @@ def pgbouncer(folder: Path, size: int) -> Iterator[str]:
     """Run one with so many connections to the server, and give the address of the test's database through it."""
     assert PROGRAM
     server = connection.get_connection_params()
-    port = _free_port()
+    port = free_port()
     configuration = folder / "pgbouncer.ini"
     configuration.write_text(
         CONFIGURATION.format(
@@ -48,19 +48,19 @@ def pgbouncer(folder: Path, size: int) -> Iterator[str]:
     command = server_account(Path(server["host"])).command([PROGRAM, "--quiet", str(configuration)])
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=sys.stderr) as process:
         try:
-            until(lambda: _listens(port))
+            until(lambda: listens(port))
             yield f"postgres://{server['user']}@127.0.0.1:{port}/{connection.settings_dict['NAME']}"
         finally:
             process.kill()
 
 
-def _free_port() -> int:
+def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
 
 
-def _listens(port: int) -> bool:
+def listens(port: int) -> bool:
     with suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
         return True
     return False

@@ -28,7 +28,7 @@ def brand(user, client) -> Brand:
 
 
 def address(brand: Brand, name: str = "brand_names") -> str:
-    return reverse(f"capture:{name}", args=[brand.pk])
+    return reverse(f"capture:{name}", args=[brand.uuid])
 
 
 def typed(brand: Brand, *rivals: dict[str, object], **own: object) -> dict[str, object]:

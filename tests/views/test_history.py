@@ -35,13 +35,13 @@ def fifty_days(kept: Kept) -> Kept:
 
 
 def page(browser, kept, query: str = "") -> str:
-    response = browser.get(f"/brands/{kept.brand.pk}/{query}")
+    response = browser.get(f"/brands/{kept.brand.uuid}/{query}")
     assert response.status_code == 200
     return " ".join(response.content.decode().split())
 
 
 def rows(browser, kept, name: str) -> list[dict[str, str]]:
-    response = browser.get(f"/brands/{kept.brand.pk}/{name}")
+    response = browser.get(f"/brands/{kept.brand.uuid}/{name}")
     assert response.headers["Content-Disposition"].startswith('attachment; filename="northwind-')
     return list(csv.DictReader(io.StringIO(b"".join(response.streaming_content).decode()[1:], newline="")))
 
@@ -129,7 +129,7 @@ class TestFilters:
         kept.answer(days_ago(2), ["brand"], branded=True)
 
         def answers(query: str) -> str:
-            response = browser.get(f"/brands/{kept.brand.pk}/?{query}")
+            response = browser.get(f"/brands/{kept.brand.uuid}/?{query}")
             return str(response.context["history"].figures.of("visibility").counts)
 
         assert answers("") == "1 of 2"
@@ -188,7 +188,8 @@ class TestCompetitors:
         html = page(browser, fifty_days, "?systems=chatgpt")
 
         assert (
-            f'<a href="/brands/{fifty_days.brand.pk}/competitors/?systems=chatgpt">Against each competitor</a>' in html
+            f'<a href="/brands/{fifty_days.brand.uuid}/competitors/?systems=chatgpt">Against each competitor</a>'
+            in html
         )
 
     def test_without_any_it_says_where_to_add_them(self, browser, kept):
@@ -198,7 +199,7 @@ class TestCompetitors:
         html = page(browser, kept, "competitors/")
 
         assert "No competitors are looked for" in html
-        assert f'href="/brands/{kept.brand.pk}/names/">Add competitors' in html
+        assert f'href="/brands/{kept.brand.uuid}/names/">Add competitors' in html
 
     def test_without_answers_it_says_so(self, browser, kept):
         assert "Nothing was measured in this period." in page(browser, kept, "competitors/")
@@ -271,7 +272,7 @@ class TestFiles:
         Brand.objects.update(name="=1+1")
         Competitor.objects.update(name="@SUM(1)")
         kept.answer(days_ago(0), ["rival"], hosts=["a.example"])
-        response = browser.get(f"/brands/{kept.brand.pk}/{file}")
+        response = browser.get(f"/brands/{kept.brand.uuid}/{file}")
 
         text = b"".join(response.streaming_content).decode()[1:]
 
@@ -288,7 +289,7 @@ class TestFiles:
         }
 
     def test_json_has_all_of_it(self, browser, fifty_days):
-        response = browser.get(f"/brands/{fifty_days.brand.pk}/history.json")
+        response = browser.get(f"/brands/{fifty_days.brand.uuid}/history.json")
 
         found = json.loads(b"".join(response.streaming_content))
 
@@ -305,10 +306,10 @@ class TestWhose:
     def test_another_teams_brand_is_not_there(self, browser, rest):
         other = Kept.make(make_user("bob"))
 
-        assert browser.get(f"/brands/{other.brand.pk}/{rest}").status_code == 404
+        assert browser.get(f"/brands/{other.brand.uuid}/{rest}").status_code == 404
 
     def test_a_stranger_is_sent_to_log_in(self, client, kept):
-        assert client.get(f"/brands/{kept.brand.pk}/").status_code == 302
+        assert client.get(f"/brands/{kept.brand.uuid}/").status_code == 302
 
 
 class TestDefinitions:

@@ -12,7 +12,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.db import Error as DatabaseTrouble
 
-from capture.database import Watchdog
+from capture import database
 from capture.models import Status
 from capture.reports.backlog import MOST_FINISHED
 from capture.reports.queue_status import MOST_UNSETTLED, QueueStatus, label_of, queue_status
@@ -49,15 +49,12 @@ class Command(BaseCommand):
 
 def read() -> QueueStatus:
     """The status, or within a bounded time one line about why there is none."""
-    watchdog = Watchdog()
     try:
-        with watchdog.bounded(PATIENCE):
+        with database.bounded(PATIENCE):
             return queue_status()
     except DatabaseTrouble as error:
         why = " ".join(str(error).split()) or type(error).__name__
         raise CommandError(f"The database cannot be asked: {why}", returncode=CANNOT_TELL) from error
-    finally:
-        watchdog.close()
 
 
 # -------------------------------------------------------------------------------------------------------- in words

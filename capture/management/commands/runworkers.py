@@ -15,6 +15,7 @@ from django.db import connection
 
 from capture import notifications, retry, systems
 from capture.listener import Listener
+from capture.systemd import ServiceManager
 from capture.worker import Pace, Worker
 
 
@@ -78,10 +79,11 @@ class Command(BaseCommand):
         limits = retry.Limits(
             settings.CAPTURE_MAX_ATTEMPTS, settings.CAPTURE_UNKNOWN_RETRIES, settings.CAPTURE_REMOTE_DEADLINE
         )
-        worker = Worker(systems.configured(), pace, limits)
-        worker.stop_on_signals()
-        with listening(worker):
-            tidy = worker.run()
+        with closing(ServiceManager()) as manager:
+            worker = Worker(systems.configured(), pace, limits, manager=manager)
+            worker.stop_on_signals()
+            with listening(worker):
+                tidy = worker.run()
         if not tidy:
             sys.stderr.flush()
             # Seats that still wait for a reply would hold up a usual exit.

@@ -10,20 +10,21 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from django.contrib.auth import get_user_model
-from django.contrib.auth.models import AbstractBaseUser
+from django.conf import settings
+from django.contrib.auth.models import User
 from django.core.management.base import BaseCommand, CommandError
 from django.db import InterfaceError, OperationalError, connection
 from tqdm import tqdm
 
-from capture import budgets, queue, reports, systems
+from capture import queue, reports, systems
 from capture.forms import CheckForm, new_nonce
 from capture.models import Check, Team
+from capture.orders import RefusedError
 from capture.reports import Board
 
 SOME_WITHOUT_ANSWER = 1
 BAD_INPUT = 2
-OVER_BUDGET = 2
+REFUSED = 2
 INTERRUPTED = 130  # as shells count Ctrl-C
 
 STANDSTILL = 60.0  # seconds of nobody working on it, after which waiting makes no sense
@@ -55,7 +56,7 @@ def text(value: str) -> str:
 class Command(BaseCommand):
     help = (
         "Start a check. Exit code 0: all answered, or nothing was waited for; 1: some have no answer; "
-        "2: bad input, or over the budget."
+        "2: bad input, over the budget, or too many within a minute."
     )
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
@@ -106,12 +107,11 @@ class Command(BaseCommand):
 # ------------------------------------------------------------------------------------------------------- starting
 
 
-def user_named(name: str) -> AbstractBaseUser:
+def user_named(name: str) -> User:
     """The user of that name, who must be there."""
-    users = get_user_model()
     try:
-        return users._default_manager.get_by_natural_key(name)
-    except users.DoesNotExist:
+        return User.objects.get_by_natural_key(name)
+    except User.DoesNotExist:
         raise CommandError(f"There is no user “{name}”.", returncode=BAD_INPUT) from None
 
 
@@ -136,15 +136,16 @@ def lines(values: Sequence[str]) -> str:
     return "\n".join(" ".join(value.split()) for value in values)
 
 
-def start(user: AbstractBaseUser, form: CheckForm) -> Check:
+def start(user: User, form: CheckForm) -> Check:
     """Enqueue what the form says."""
     if not form.is_valid():
         told = (f"{OPTIONS[field]}: {messages[0]}" for field, messages in form.errors.items())
         raise CommandError("\n".join(told), returncode=BAD_INPUT)
+    most = settings.CAPTURE_CHECKS_A_MINUTE
     try:
-        check, _ = queue.enqueue(form.to_order(), Team.objects.of(user), user, systems.estimates())
-    except budgets.OverBudgetError as refusal:
-        raise CommandError(str(refusal), returncode=OVER_BUDGET) from None
+        check, _ = queue.enqueue(form.to_order(), Team.objects.of(user), user, systems.estimates(), most_a_minute=most)
+    except RefusedError as refusal:
+        raise CommandError(str(refusal), returncode=REFUSED) from None
     return check
 
 

@@ -80,7 +80,7 @@ def site_of(host):
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('capture', '0012_unread_captures'),
+        ('capture', '0013_brands_addressed_by_uuid'),
     ]
 
     operations = [

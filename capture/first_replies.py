@@ -1,0 +1,160 @@
+"""What is kept of jobs whose first call has brought a reply: of most jobs, and of many in one statement.
+
+The rows are those that `ledger.keep_reply` leaves, which writes them one by one and whatever came before. Called by
+`capture.queue` inside the transaction of the move, which has the jobs' rows locked.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import Any
+from uuid import UUID
+
+from django.db import connection
+from django.db.models import Model
+
+from capture import ledger, readings
+from capture.analysis.reading import Reading
+from capture.calls import Ticket
+from capture.models import Capture
+from capture.providers import registry
+from capture.providers.replies import Answered, FinalReply
+
+Came = tuple[Ticket, FinalReply, Reading | None]
+
+# `first` are attempts that are open and their job's only one, where nothing has been kept yet.
+KEEP = """
+    WITH came AS (
+        SELECT * FROM jsonb_to_recordset(%(came)s::jsonb) AS came (
+            attempt uuid, remote_id text, outcome text, reason text, text text, model text, surface text,
+            amount numeric, basis text, named jsonb, matcher integer, edition integer, sources jsonb, mentions jsonb,
+            rank smallint, rivals bigint[], sites text[], kinds smallint[]
+        )
+    ), first AS MATERIALIZED (
+        SELECT
+            came.attempt, came.outcome, came.reason, came.text, came.model, came.surface, came.named, came.matcher,
+            came.sources, came.mentions, came.rank, came.rivals, came.sites, came.kinds,
+            coalesce(attempt.remote_id, came.remote_id) AS remote_id,
+            coalesce(came.amount, job.estimate) AS amount, coalesce(came.basis, 'estimated') AS basis,
+            CASE WHEN brand.edition = came.edition AND brand.read_matcher <= came.matcher THEN came.edition ELSE 0 END
+                AS edition,
+            attempt.started_at, attempt.simulated, clock_timestamp() AS now,
+            job.team_id, job.of_check_id, job.prompt_id, job.provider, job.sample, asked.uuid AS check_uuid,
+            asked.brand_id, asked.country, prompt.branded, prompt.key
+        FROM came
+        JOIN capture_attempt attempt ON attempt.id = came.attempt AND attempt.ended_at IS NULL
+        JOIN capture_capturejob job ON job.id = attempt.job_id
+        JOIN capture_check asked ON asked.id = job.of_check_id
+        JOIN capture_brand brand ON brand.id = asked.brand_id
+        JOIN capture_prompt prompt ON prompt.id = job.prompt_id
+        WHERE attempt.id = ANY(%(attempts)s)  -- tells the planner how few they are
+            AND NOT EXISTS (SELECT FROM capture_attempt other WHERE other.job_id = job.id AND other.id <> attempt.id)
+            AND NOT EXISTS (
+                SELECT FROM capture_capture held
+                WHERE held.prompt_id = job.prompt_id AND held.provider = job.provider AND held.sample = job.sample
+            )
+    ), ended AS (
+        UPDATE capture_attempt attempt
+        SET ended_at = first.now, outcome = 'replied', live = false, reason = '', error = '',
+            remote_id = nullif(first.remote_id, ''),
+            remote_at = CASE WHEN first.remote_id <> '' THEN coalesce(attempt.remote_at, first.now) END
+        FROM first
+        WHERE attempt.id = first.attempt
+    ), charged AS (
+        INSERT INTO capture_charge (attempt, team_id, day, provider, amount, basis, check_uuid, simulated)
+        SELECT attempt, team_id, (now AT TIME ZONE 'UTC')::date, provider, amount, basis, check_uuid, simulated
+        FROM first
+        ON CONFLICT (attempt) DO UPDATE SET amount = excluded.amount, basis = excluded.basis
+    ), kept AS (
+        INSERT INTO capture_capture (
+            team_id, of_check_id, prompt_id, provider, sample, attempt, remote_id, outcome, reason, detail, text, model,
+            surface, attempts, unknowns, seconds, cost, simulated, cached, answered_at, named, matcher, edition
+        )
+        SELECT
+            team_id, of_check_id, prompt_id, provider, sample, attempt, remote_id, outcome, reason, '', text, model,
+            surface, 1, 0, extract(epoch FROM now - started_at), amount, simulated, false, now, named, matcher, edition
+        FROM first
+        RETURNING id, attempt
+    ), cited AS (
+        INSERT INTO capture_source (capture_id, position, url, raw_url, domain, title, cited, spans)
+        SELECT kept.id, source.*
+        FROM kept JOIN first USING (attempt), jsonb_to_recordset(first.sources) AS source (
+            position integer, url text, raw_url text, domain text, title text, cited boolean, spans jsonb
+        )
+    ), mentioned AS (
+        INSERT INTO capture_mention
+            (capture_id, brand_id, competitor_id, rank, hits, start, "end", words, flags, matcher)
+        SELECT kept.id, mention.*
+        FROM kept JOIN first USING (attempt), jsonb_to_recordset(first.mentions) AS mention (
+            brand_id bigint, competitor_id bigint, rank integer, hits integer, start integer, "end" integer,
+            words text, flags text[], matcher integer
+        )
+    ), told AS (
+        INSERT INTO capture_gist (
+            capture_id, brand_id, provider, country, branded, simulated, answered_at, model, question, cell, rank,
+            rivals, sites, kinds, matcher, edition
+        )
+        SELECT
+            kept.id, brand_id, provider, country, branded, simulated, now, model,
+            -- as `gists.number_of` makes them
+            ('x' || encode(substring(sha256(convert_to(key, 'UTF8')) FOR 8), 'hex'))::bit(64)::bigint,
+            ('x' || encode(substring(sha256(convert_to(
+                concat_ws(chr(31), key, provider, surface), 'UTF8')) FOR 8), 'hex'))::bit(64)::bigint,
+            rank, rivals, sites, kinds, matcher, edition
+        FROM kept JOIN first USING (attempt)
+        WHERE outcome = 'answered' AND matcher > 0 AND edition > 0
+    )
+    SELECT attempt FROM first
+"""
+OF_CAPTURE = ("attempt", "remote_id", "outcome", "reason", "text", "model", "surface", "named", "matcher", "edition")
+OF_SOURCE = ("position", "url", "raw_url", "domain", "title", "cited", "spans")
+OF_MENTION = ("brand", "competitor", "rank", "hits", "start", "end", "words", "flags", "matcher")
+
+
+def keep(came: Iterable[Came]) -> set[UUID]:
+    """Keep replies of attempts that are their job's first; says of which. The others are not touched.
+
+    Arguments:
+        came: tickets, with what came back for them and whom that names.
+    """
+    # A reply that says when it was made may be a copy of an earlier answer.
+    plain = [_row(ticket, reply, reading) for ticket, reply, reading in came if reply.made_at is None]
+    if not plain:
+        return set()
+    with connection.cursor() as cursor:
+        cursor.execute(KEEP, {"came": json.dumps(plain, default=str), "attempts": [row["attempt"] for row in plain]})
+        return {attempt for (attempt,) in cursor.fetchall()}
+
+
+def _row(ticket: Ticket, reply: FinalReply, reading: Reading | None) -> dict[str, Any]:
+    outcome, reason, text = ledger.told_apart(reply)
+    capture = Capture(
+        attempt=ticket.attempt,
+        remote_id=reply.remote_id,
+        outcome=outcome,
+        reason=reason,
+        text=text,
+        model=reply.model,
+        surface=registry.by_slug[ticket.provider].surface,
+        **readings.columns(reading),
+    )
+    cost = ledger.bounded(reply.cost) if reply.cost else None
+    answer = reply if isinstance(reply, Answered) else None
+    sources = list(ledger.source_rows(capture, answer)) if answer else []
+    row = _stored(capture, OF_CAPTURE) | {
+        "amount": cost and cost.amount,
+        "basis": cost and cost.basis,
+        "sources": [_stored(source, OF_SOURCE) for source in sources],
+        "mentions": [],
+    }
+    if answer and reading:
+        row["mentions"] = [_stored(mention, OF_MENTION) for mention in readings.mentions_of(capture, reading)]
+        row |= readings.told_of(reading, {source.domain for source in sources})
+    return row
+
+
+def _stored(row: Model, names: Iterable[str]) -> dict[str, Any]:
+    """Some of a row's columns, as its fields have them stored: those for text from outside clean it."""
+    fields: Iterable[Any] = map(row._meta.get_field, names)
+    return {field.column: field.get_prep_value(getattr(row, field.attname)) for field in fields}
