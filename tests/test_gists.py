@@ -12,7 +12,7 @@ import pytest
 from django.apps import apps
 from django.db import connection, transaction
 from django.utils import timezone
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from capture import gists, ledger, queue, readings
@@ -134,6 +134,7 @@ class TestWhenAnAnswerComes:
 
         assert Gist.objects.get().rivals == [rival.pk for rival in rivals][:MOST_RIVALS]
 
+    @settings(deadline=None)
     @given(st.lists(st.text() | st.from_regex(r"[a-zé漢.\[\]:0-9-]{0,40}", fullmatch=True)))
     def test_no_host_is_too_strange(self, hosts):
         sites = sites_of(hosts, [Entity("brand", "B", domains=("b.example",)), Entity("r", "R", domains=("co.uk",))])

@@ -312,8 +312,8 @@ class TestAfterAChangeOfTheRules:
     def test_a_worker_of_before_leaves_what_a_newer_one_has_read(self):
         complete_one(make_job(), TEXT)
         readings.read_on(1)
-        Capture.objects.update(matcher=2)
-        Brand.objects.update(read_matcher=2)
+        Capture.objects.update(matcher=mentions.MATCHER_VERSION + 1)
+        Brand.objects.update(read_matcher=mentions.MATCHER_VERSION + 1)
 
         assert readings.read_on(1) == 0
 
