@@ -5,10 +5,12 @@ from django.contrib.staticfiles.storage import staticfiles_storage
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import include, path
+from django.views.decorators.http import require_safe
 
 handler500 = "capture.views.errors.server_error"
 
 
+@require_safe
 def favicon(request: HttpRequest) -> HttpResponse:
     """Where browsers look for it that have no page of ours before them, but an export."""
     return redirect(staticfiles_storage.url("capture/favicon.svg"))

@@ -11,7 +11,6 @@ import django
 SERVER = {
     "DJANGO_SETTINGS_MODULE": "aicontrol.settings",
     "AICONTROL_ENV": os.devnull,
-    "DATABASE_URL": "embedded:",
     "DEBUG": "off",
     "HTTPS": "off",
     "SECRET_KEY": "of a benchmark",
@@ -22,7 +21,8 @@ SERVER = {
 
 @contextmanager
 def database() -> Iterator[None]:
-    """An empty database; settings are those of a server."""
+    """An empty database, on the embedded server or the one that DATABASE_URL names; settings are those of a server."""
+    os.environ.setdefault("DATABASE_URL", "embedded:")
     os.environ |= SERVER
     django.setup()
 

@@ -1,20 +1,20 @@
-"""`python -m benchmarks.history`: server time and queries of a brand's history, by Django's client on PostgreSQL.
+"""A brand's history for `benchmarks.pages`: server time and queries, by Django's client on PostgreSQL.
 
 A brand has a check a day for 364 days, of 55 questions to five AI systems: 100,100 answers with 400,400 sources, in
-which it and three competitors are named 220,000 times. Another team's brand has a fifth of that.
+which it and three competitors are named 220,000 times. Another team's brand has a fifth of that. Half a year is what
+takes longest: then the other half, with which it is compared, is all that there is.
 """
 
 from __future__ import annotations
 
-import argparse
 import os
-import statistics
 import time
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
-from benchmarks.database import analyze, database
+from benchmarks.database import analyze
 
 DAYS, PROMPTS, RIVALS = 364, 55, 3
 SYSTEMS = ("chatgpt", "perplexity", "copilot", "gemini", "google_ai")
@@ -22,33 +22,20 @@ LIMIT = 500  # milliseconds
 
 PAGES = {
     "a quarter, as it opens": "",
+    "half a year": "?since={half}",
     "a year": "?since={year}",
     "a year, one system": "?since={year}&systems=gemini",
     "a year, a country": "?since={year}&country=DE",
+    "a year, branded": "?since={year}&prompts=branded",
+    "competitors, a quarter": "competitors/",
+    "competitors, a year": "competitors/?since={year}",
     "sources of a quarter": "sources/",
     "sources of a year": "sources/?since={year}",
+    "sources, one system": "sources/?since={year}&systems=gemini",
 }
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--times", type=int, default=20, help="how often each is measured (20)")
-    times = parser.parse_args().times
-    with database():
-        found = measured(times)
-    print(f"{'':<24} {'median':>9} {'95 %':>9} {'at work':>9} {'queries':>8}")
-    for name, (durations, worked, queries) in found.items():
-        worst = statistics.quantiles(durations, n=20)[-1]
-        told = f"{ms(statistics.median(durations))} {ms(worst)} {ms(statistics.median(worked))}"
-        print(f"{name:<24} {told} {queries:8}")
-    return 0 if all(1000 * statistics.median(durations) < LIMIT for durations, _, _ in found.values()) else 1
-
-
-def ms(seconds: float) -> str:
-    return f"{1000 * seconds:6.0f} ms"
-
-
-def measured(times: int) -> dict[str, tuple[list[float], list[float], int]]:
+def measured(times: int, days: int = DAYS) -> dict[str, tuple[list[float], list[float], int]]:
     """Seconds of each page, by the clock and of work of both processes, and its number of queries."""
     from django.db import connection
     from django.test import Client
@@ -58,15 +45,16 @@ def measured(times: int) -> dict[str, tuple[list[float], list[float], int]]:
     from tests.factories import make_user
 
     user = make_user("ada")
-    brand = fill(user, DAYS)
-    fill(make_user("bob"), DAYS // 5)
+    brand = fill(user, days)
+    fill(make_user("bob"), days // 5)
     analyze()
     client = Client()
     client.force_login(user)
     found = {}
-    year = (timezone.localdate() - timedelta(days=DAYS - 1)).isoformat()
+    today = timezone.localdate()
+    since = {"year": today - timedelta(days=days - 1), "half": today - timedelta(days=days // 2 - 1)}
     for name, query in PAGES.items():
-        path = f"/brands/{brand}/{query.format(year=year)}"
+        path = f"/brands/{brand}/{query.format(**since)}"
         with CaptureQueriesContext(connection) as queries:
             seconds_of(client, path)  # templates are read once
         number = len(queries)
@@ -94,7 +82,7 @@ def work() -> float:
     return time.process_time() + (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-def fill(user: Any, days: int) -> int:
+def fill(user: Any, days: int) -> UUID:
     """Write the checks of a brand of a user's team, the jobs of which are cleaned up; gives the brand."""
     from django.db import connection
 
@@ -118,7 +106,8 @@ def fill(user: Any, days: int) -> int:
     with connection.cursor() as cursor:
         for statement in FILL:
             cursor.execute(statement, wanted)
-    return brand.pk
+    uuid: UUID = brand.uuid
+    return uuid
 
 
 # Every tenth question names the brand; every third check is of Germany. Who is named is told by a hash, so that it is
@@ -174,8 +163,25 @@ FILL = (
     WHERE asked.brand_id = %(brand)s AND capture.outcome = 'answered'
         AND abs(hashtext(capture.id || '/' || rival)) %% 100 < 55
     """,
+    # As `capture.gists` makes them: a host's site is what follows `blog.`, and the brand's own is `site3.example`.
+    """
+    INSERT INTO capture_gist
+        (capture_id, brand_id, provider, country, branded, simulated, answered_at, model, question, cell, rank, rivals,
+        sites, kinds, matcher, edition)
+    SELECT capture.id, %(brand)s, provider, country, branded, simulated, answered_at, model,
+        hashtextextended(prompt.key, 0), hashtextextended(prompt.key || provider, 0),
+        (SELECT rank FROM capture_mention WHERE capture_id = capture.id AND brand_id IS NOT NULL),
+        ARRAY(SELECT competitor_id FROM capture_mention
+            WHERE capture_id = capture.id AND competitor_id IS NOT NULL ORDER BY rank),
+        cited.sites, cited.kinds, matcher, edition
+    FROM capture_check asked
+        JOIN capture_capture capture ON capture.of_check_id = asked.id
+        JOIN capture_prompt prompt ON prompt.id = capture.prompt_id
+        CROSS JOIN LATERAL (
+            SELECT array_agg(site) AS sites, array_agg(CASE WHEN site = 'site3.example' THEN 0 ELSE 2 END) AS kinds
+            FROM (SELECT DISTINCT replace(domain, 'blog.', '') AS site FROM capture_source
+                WHERE capture_id = capture.id) sites
+        ) cited
+    WHERE asked.brand_id = %(brand)s AND outcome = 'answered'
+    """,
 )
-
-
-if __name__ == "__main__":
-    raise SystemExit(main())

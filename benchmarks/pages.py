@@ -1,15 +1,11 @@
-"""`python -m benchmarks.pages`: server time and queries of a large check's page, by Django's client on PostgreSQL.
+"""Pages: server time and queries of a check's page and of a brand's history, by Django's client on PostgreSQL.
 
-The check has 504 jobs: 63 questions, five systems, two samples where a system takes two. A third is answered, sixty
-are in hand, the rest stands in line behind another team's 2,000; 20,000 other captures are in the table.
-
-What is limited is the median; the processor's time beside it tells how much of it was waiting, such as on a machine
-that has other things to do. Exit code 1 if a limit does not hold.
+A check is large or small. A third of it is answered, a part is in hand, the rest stands in line behind another team's
+2,000 jobs; 20,000 other captures are in the table. The history is that of benchmarks.history.
 """
 
 from __future__ import annotations
 
-import argparse
 import re
 import statistics
 import time
@@ -18,88 +14,151 @@ from dataclasses import dataclass, field
 from html import unescape
 from typing import Any
 
+from benchmarks import history
 from benchmarks.database import analyze, database
+from benchmarks.frame.found import Found, Measured, Requirement, Table
+from benchmarks.frame.world import World
 
-PROMPTS = 63
-SYSTEMS = ("chatgpt", "perplexity", "copilot", "gemini", "google_ai")
-SAMPLES = 2
+TITLE = "Pages"
+SAYS = (
+    "Server time of a page, by Django's test client on PostgreSQL, without a network. A check's page asks again while "
+    "it is open: *unchanged* where nothing has changed since, else *changed*. A third of the check is answered, a part "
+    "is in hand, and another team's 2,000 jobs are before the rest; 20,000 other captures are in the table.",
+    "A brand's history is that of a year with a check a day, 100,100 answers with 400,400 sources.",
+    "*Of work* is the time of a processor, which other programs on the machine make hardly longer.",
+)
 ANSWER = "Northwind is liked by many, and costs less than Contoso. " * 60  # about 3 kB
-ANSWERED_IN_A_LANE, IN_HAND_IN_A_LANE = 42, 15
 OTHERS_WAITING, OTHERS_CAPTURES = 2_000, 20_000
-CHANGES = 20  # cells between two questions
+LATER = 1_000_000  # a turn
+
+
+@dataclass(frozen=True)
+class Size:
+    """Of a check.
+
+    Arguments:
+        answered, in_hand: jobs of each lane.
+        changes: cells that change between two questions.
+    """
+
+    jobs: int
+    prompts: int
+    systems: tuple[str, ...]
+    samples: int
+    answered: int
+    in_hand: int
+    changes: int
+
+
+SYSTEMS = ("chatgpt", "perplexity", "copilot", "gemini", "google_ai")
+SMALL = Size(32, 8, SYSTEMS[:4], 1, answered=3, in_hand=2, changes=8)
+LARGE = Size(504, 63, SYSTEMS, 2, answered=42, in_hand=15, changes=20)
 
 
 @dataclass
-class Measured:
+class Asked:
     """One kind of request.
 
     Arguments:
         limit: most milliseconds, in the median.
         most: most queries; None for no limit.
+        seconds: of each time, by the clock.
+        worked: of each time, of the processor.
     """
 
     name: str
     limit: int
-    most: int | None
+    most: int | None = None
     seconds: list[float] = field(default_factory=list)
-    processor: list[float] = field(default_factory=list)
+    worked: list[float] = field(default_factory=list)
     queries: int = 0
 
-    @property
-    def median(self) -> float:
-        return statistics.median(self.seconds) * 1000
 
-    @property
-    def holds(self) -> bool:
-        return self.median < self.limit and (self.most is None or self.queries <= self.most)
-
-    def __str__(self) -> str:
-        worst = statistics.quantiles(self.seconds, n=20)[-1] * 1000
-        processor = statistics.median(self.processor) * 1000
-        times = f"{self.median:7.1f} ms {worst:7.1f} ms {processor:7.1f} ms {self.limit:5} ms"
-        return f"{self.name:<12}{times} {self.queries:8} {self.most or '–':>6}   {'holds' if self.holds else 'FAILS'}"
-
-
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--times", type=int, default=50, help="how often each is measured (50)")
-    options = parser.parse_args()
+def run(world: World) -> Found:
+    times = world.of(10, 3)
     with database():
-        found = measured(options.times)
-    print(f"{'':<12}{'median':>10}{'95 %':>11}{'processor':>11}{'limit':>9} {'queries':>8} {'limit':>6}")
-    print(*found, sep="\n")
-    return 0 if all(one.holds for one in found) else 1
+        asked = [*_of_checks(world.rounds * times), *_of_history(world.rounds * times, world.of(history.DAYS, 5))]
+    clock = [Measured(one.name, _in_rounds(one.seconds, world.rounds)) for one in asked]
+    work = [Measured(one.name, _in_rounds(one.worked, world.rounds)) for one in asked]
+    queries = [Measured(one.name, [one.queries]) for one in asked]
+    required = []
+    for one, median in zip(asked, clock, strict=True):
+        required.append(Requirement.at_most(one.name, median.median, one.limit, "ms"))
+        if one.most:
+            required.append(Requirement.at_most(one.name, one.queries, one.most, "queries"))
+    tables = [Table("ms", clock, digits=1), Table("ms of work", work, digits=1), Table("queries", queries)]
+    return Found(TITLE, SAYS, tables, required)
 
 
-def measured(times: int) -> list[Measured]:
-    """Each kind of request, so many times."""
-    check, client, path = _scene()
-    paint, changed, unchanged = (
-        Measured("first paint", 300, None),
-        Measured("changed", 50, 6),
-        Measured("unchanged", 10, 3),
-    )
-    for _ in range(times + 1):
-        shown = _shown_on(_measure(paint, lambda: client.get(path), 200))
-        headers = {"HX-Request": "true", "Shown": shown}
-        _measure(unchanged, lambda: client.get(path, headers=headers), 204)  # noqa: B023  called at once
-        _change(check)
-        news = _measure(changed, lambda: client.get(path, headers=headers), 200)  # noqa: B023
-        assert news.content.count(b'class="cell"') == CHANGES, "another number of cells has changed"
-    for one in (paint, changed, unchanged):  # the first time, templates and plans are made
-        del one.seconds[0], one.processor[0]
-    return [paint, changed, unchanged]
+def _in_rounds(seconds: list[float], rounds: int) -> list[float]:
+    """The median milliseconds of each round; what was done first of all is not counted, as it makes what is kept."""
+    counted = seconds[-(len(seconds) // rounds * rounds) :]
+    size = len(counted) // rounds
+    return [1000 * statistics.median(counted[begin : begin + size]) for begin in range(0, size * rounds, size)]
 
 
-def _measure(one: Measured, ask: Callable[[], Any], status: int) -> Any:
+# ------------------------------------------------------------------------------------------------------ the requests
+
+
+def _of_checks(times: int) -> list[Asked]:
+    return [one for scene in _scenes() for one in scene.ask(times)]
+
+
+def _of_history(times: int, days: int) -> list[Asked]:
+    return [
+        Asked(f"history, {name}", history.LIMIT, None, seconds, work, queries)
+        for name, (seconds, work, queries) in history.measured(times, days).items()
+    ]
+
+
+@dataclass
+class Scene:
+    """A check, and a client that is logged in."""
+
+    size: Size
+    check: Any
+    client: Any
+    path: str
+
+    def ask(self, times: int) -> list[Asked]:
+        """Each kind of request, so many times and once before."""
+        of = f"check of {self.size.jobs} jobs"
+        paint, changed = Asked(f"{of}, first paint", 300), Asked(f"{of}, changed", 50, 6)
+        unchanged = Asked(f"{of}, unchanged", 10, 3)
+        for _ in range(times + 1):
+            shown = _shown_on(_measure(paint, lambda: self.client.get(self.path), 200))
+            headers = {"HX-Request": "true", "Shown": shown}
+            _measure(unchanged, lambda: self.client.get(self.path, headers=headers), 204)  # noqa: B023  called at once
+            self._change()
+            news = _measure(changed, lambda: self.client.get(self.path, headers=headers), 200)  # noqa: B023
+            if news.content.count(b'class="cell"') != self.size.changes:
+                raise RuntimeError("another number of cells has changed")
+        for one in (paint, changed, unchanged):  # the first time, templates and plans are made
+            del one.seconds[0], one.worked[0]
+        return [paint, changed, unchanged]
+
+    def _change(self) -> None:
+        """Change what some cells say: calls that are worked at were started a second later."""
+        from datetime import timedelta
+
+        from django.db.models import F
+
+        from capture.models import CaptureJob
+
+        worked_at = CaptureJob.objects.waiting().filter(of_check=self.check).order_by("pk")[: self.size.changes]
+        CaptureJob.objects.filter(pk__in=worked_at.values("pk")).update(asked_at=F("asked_at") + timedelta(seconds=1))
+
+
+def _measure(one: Asked, ask: Callable[[], Any], status: int) -> Any:
     from django.db import connection
     from django.test.utils import CaptureQueriesContext
 
     begin, worked = time.perf_counter(), time.process_time()
     response = ask()
     one.seconds.append(time.perf_counter() - begin)
-    one.processor.append(time.process_time() - worked)
-    assert response.status_code == status, response.status_code
+    one.worked.append(time.process_time() - worked)
+    if response.status_code != status:
+        raise RuntimeError(f"{one.name}: {response.status_code}")
     with CaptureQueriesContext(connection) as queries:  # counting them takes time, so the same is asked again
         ask()
     one.queries = max(one.queries, len(queries))
@@ -113,23 +172,11 @@ def _shown_on(response: Any) -> str:
     return found[1]
 
 
-def _change(check: Any) -> None:
-    """Change what twenty cells say: calls that are worked at were started a second later."""
-    from datetime import timedelta
-
-    from django.db.models import F
-
-    from capture.models import CaptureJob
-
-    worked_at = CaptureJob.objects.waiting().filter(of_check=check).order_by("pk")[:CHANGES]
-    CaptureJob.objects.filter(pk__in=worked_at.values("pk")).update(asked_at=F("asked_at") + timedelta(seconds=1))
-
-
 # -------------------------------------------------------------------------------------------------------- the rows
 
 
-def _scene() -> tuple[Any, Any, str]:
-    """The check, a client that is logged in, and the path of the check's page."""
+def _scenes() -> list[Scene]:
+    """A small check and a large one, both half way, and what others have."""
     from django.test import Client
 
     from capture import heartbeat, lanes, reports
@@ -139,30 +186,31 @@ def _scene() -> tuple[Any, Any, str]:
     lanes.make_missing()
     heartbeat.register(WORKER, SYSTEMS, 8)
     Lane.objects.update(limit=1_000)
-    user = make_user("ada")
-    check = _half_way(user)
+    user, client = make_user("grace"), Client()
+    checks = [(size, _half_way(user, size)) for size in (SMALL, LARGE)]
     _others()
     Lane.objects.update(limit=20)
     analyze()
-    client = Client()
     client.force_login(user)
-    return check, client, reports.check_url(check)
+    return [Scene(size, check, client, reports.check_url(check)) for size, check in checks]
 
 
-def _half_way(user: Any) -> Any:
+def _half_way(user: Any, size: Size) -> Any:
     from capture import queue
+    from capture.models import CaptureJob
     from capture.providers import registry
     from tests.factories import ACCOUNT, PATIENCE, WORKER, answer, claim, make_check
 
-    prompts = tuple(f"Which espresso machine is best for an office of {number} people?" for number in range(PROMPTS))
-    check = make_check(user, prompts=prompts, providers=SYSTEMS, samples=SAMPLES)
-    for lane in sorted({registry.by_slug[slug].lane for slug in SYSTEMS}):
-        for ticket in claim(lane, ANSWERED_IN_A_LANE):
+    texts = tuple(f"Which espresso machine is best for an office of {number} people?" for number in range(size.prompts))
+    check = make_check(user, prompts=texts, providers=size.systems, samples=size.samples)
+    for lane in sorted({registry.by_slug[slug].lane for slug in size.systems}):
+        for ticket in claim(lane, size.answered):
             queue.start(ticket, WORKER, ACCOUNT, PATIENCE)
             queue.complete(ticket, answer(ANSWER))
-        for ticket in claim(lane, IN_HAND_IN_A_LANE):
+        for ticket in claim(lane, size.in_hand):
             queue.start(ticket, WORKER, ACCOUNT, PATIENCE)
             queue.wait(ticket, f"id-{ticket.job}", after=3_600)
+    CaptureJob.objects.pending().filter(of_check=check).update(turn=LATER)  # the next check's are claimed before these
     return check
 
 
@@ -184,7 +232,3 @@ def _others() -> None:
 
 def _questions(number: int) -> tuple[str, ...]:
     return tuple(f"Question {place}?" for place in range(number))
-
-
-if __name__ == "__main__":
-    raise SystemExit(main())

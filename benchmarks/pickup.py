@@ -1,75 +1,50 @@
-"""How long a check waits on an idle system: from its COMMIT to the first call that an AI system receives.
-
-    .venv/bin/python -m benchmarks.pickup
-    .venv/bin/python -m benchmarks.pickup --listen off --poll 1
-
-A real worker process, a real PostgreSQL (a scratch database on the embedded one, or on the one that DATABASE_URL
-names), the simulator over real HTTP. Beside each check the same run measures the least that any program could need:
-a NOTIFY that is heard by a bare LISTEN, and answered by one SELECT.
-"""
+"""Pick-up: how long a job waits on an idle queue, from its COMMIT to the begin of its work, ours and the peers'."""
 
 from __future__ import annotations
 
-import argparse
-import math
-import os
-import platform
-import subprocess
-import sys
 import threading
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from pathlib import Path
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import chain
 from random import Random
-from typing import Any
 
 import psycopg
 
-from simulator.app import App
-from simulator.exchange import Reply, Request
-from simulator.server import Server as HttpServer
-from tests.killtest.__main__ import keep_the_environment_out
-from tests.killtest.server import Server
-from tests.process.running import ROOT, until
+from benchmarks.frame.found import Found, Measured, Requirement, Table
+from benchmarks.frame.queues import Queue, Work
+from benchmarks.frame.world import World
+from benchmarks.peers import PEERS
 
-WARM_UP = 3  # checks that are not counted: a new process loads what it needs as it first needs it
-# A system that answers in its start call itself, at once: so the worker is idle again soon.
-SYSTEM = {"GEMINI_API_KEY": "benchmark", "GEMINI_API": "generate_content"}
-REST = 0.2  # seconds, at most, between checks; without LISTEN a whole poll, so that a check comes at any moment of it
-PATIENCE = 30.0  # seconds after which a check counts as never picked up
-
-
-class Systems(App):
-    """The simulator, which also notes when a request arrives."""
-
-    def __init__(self) -> None:
-        super().__init__(speed=math.inf)
-        self.arrived = threading.Event()
-        self.at = 0.0
-
-    def handle(self, request: Request) -> Reply:
-        if not self.arrived.is_set():
-            self.at = time.monotonic()
-            self.arrived.set()
-        return super().handle(request)
+TITLE = "Pick-up"
+SAYS = (
+    "Milliseconds from just before the COMMIT of one job to the begin of its work, while nothing else is to be done; "
+    "so the COMMIT itself is in it, and in ours the claim and the intent, which is committed too. Jobs come at random "
+    "moments. Queues that only look now and then are as slow as their looks are rare.",
+    "The bound is a NOTIFY that is heard by a bare LISTEN and answered by one SELECT.",
+)
+WARM_UP = 2  # jobs of each round that are not counted: a new process loads what it needs as it first needs it
+REST = 0.2  # seconds, at most, between jobs
+PATIENCE = 30.0  # seconds after which a NOTIFY counts as lost
+MOST_P50, MOST_RATIO = 15.0, 1.5
+BOUND = "bound: bare NOTIFY, LISTEN, SELECT"
+PROCRASTINATE = PEERS["procrastinate"].label
 
 
 class Bound:
     """The least there is: a NOTIFY, heard by another session, which then asks one thing."""
 
-    def __init__(self, url: str) -> None:
-        self._speaker = psycopg.connect(url)
-        self._listener = psycopg.connect(url, autocommit=True)
-        self._listener.execute("LISTEN benchmark")
+    def __init__(self, speaker: psycopg.Connection, listener: psycopg.Connection) -> None:
+        self._speaker, self._listener = speaker, listener
+        listener.execute("LISTEN benchmark")
 
     def seconds(self) -> float:
         """One round: from just before the COMMIT to the answer."""
         answered = threading.Thread(target=self._hear)
         answered.start()
-        self._speaker.execute("NOTIFY benchmark")
-        began = time.monotonic()
-        self._speaker.commit()
+        with self._speaker.transaction():
+            self._speaker.execute("NOTIFY benchmark")
+            began = time.monotonic()
         answered.join()
         return self._at - began
 
@@ -78,125 +53,64 @@ class Bound:
         self._listener.execute("SELECT 1").fetchone()
         self._at = time.monotonic()
 
-    def close(self) -> None:
-        self._speaker.close()
-        self._listener.close()
+
+@dataclass
+class Variant:
+    """A queue, and what its workers are told beside.
+
+    Arguments:
+        rest: most seconds between jobs; without LISTEN a whole look, so that a job comes at any moment of it.
+    """
+
+    label: str
+    queue: Queue
+    variables: dict[str, str] = field(default_factory=dict)
+    rest: float = REST
+    waits: list[list[float]] = field(default_factory=list)
+
+    def measure(self, random: Random, jobs: int) -> None:
+        """The waits of one round, in milliseconds."""
+        with self.queue.working(variables=self.variables) as work:
+            waits = [self._wait(work, number, random) for number in range(1, WARM_UP + jobs + 1)]
+            self.queue.settle()
+        self.waits.append(waits[WARM_UP:])
+
+    def _wait(self, work: Work, number: int, random: Random) -> float:
+        time.sleep(REST / 4 + random.uniform(0, self.rest))
+        committing = float(self.queue.hand("one"))
+        return 1000 * (work.until(number)[-1].moment - committing)
 
 
-def main() -> None:
-    """Read the command line, measure, print."""
-    arguments = _read()
-    keep_the_environment_out()
-    folder = Path(os.environ.get("AICONTROL_DATA", ".data/benchmarks")).resolve()
-    folder.mkdir(parents=True, exist_ok=True)
-    with Server(folder, os.environ.get("DATABASE_URL", "")) as server, _simulator() as (systems, url):
-        os.environ |= {"DATABASE_URL": server.url, "SIMULATOR_URL": url, "LOG_LEVEL": "WARNING"}
-        os.environ |= SYSTEM | {"GEMINI_BASE_URL": f"{url}/gemini"}
-        import django
-
-        django.setup()
-        with _worker(arguments, folder / "pickup.log"):
-            waits, bounds = _measure(arguments, systems)
-    _print(arguments, waits, bounds)
-
-
-def _read() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.pickup", description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--checks", type=int, default=200)
-    parser.add_argument("--poll", type=float, default=1.0, metavar="S", help="of the worker")
-    parser.add_argument("--listen", choices=("on", "off"), default="on", help="of the worker")
-    parser.add_argument("--concurrency", type=int, default=8, metavar="N", help="of the worker")
-    parser.add_argument("--seed", type=int, default=1, help="of the rests between the checks")
-    return parser.parse_args()
+def run(world: World) -> Found:
+    random, jobs = Random(world.seed), world.of(40, 2)
+    ours = Variant("AI Control", world.ours())
+    deaf = Variant("AI Control without LISTEN, a look a second", world.ours(), {"CAPTURE_LISTEN": "off"}, 1.0)
+    variants = [ours, *(Variant(peer.label, peer) for peer in world.some_peers()), deaf]
+    least = []
+    with world.server.connect() as speaker, world.server.connect() as listener:
+        bound = Bound(speaker, listener)
+        for _ in range(world.rounds):
+            for variant in variants:
+                variant.measure(random, jobs)
+            least.append([1000 * bound.seconds() for _ in range(WARM_UP + jobs)][WARM_UP:])
+    waits = {variant.label: variant.waits for variant in variants} | {BOUND: least}
+    p50 = {label: Measured(label, [percentile(some, 50) for some in rounds]) for label, rounds in waits.items()}
+    p99 = {label: Measured(label, [percentile(list(chain(*rounds)), 99)]) for label, rounds in waits.items()}
+    tables = [
+        Table("p50, ms", list(p50.values()), to=p50[ours.label], digits=1),
+        Table("p99 of all rounds together, ms", list(p99.values()), to=p99[ours.label], digits=1),
+    ]
+    return Found(TITLE, SAYS, tables, _required(p50, ours.label))
 
 
-@contextmanager
-def _simulator() -> Iterator[tuple[Systems, str]]:
-    server = HttpServer("127.0.0.1", 0)
-    server.app = systems = Systems()
-    threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
-    try:
-        yield systems, server.url
-    finally:
-        server.stop()
+def _required(p50: Mapping[str, Measured], ours: str) -> list[Requirement]:
+    required = [Requirement.at_most("ours, p50", p50[ours].median, MOST_P50, "ms")]
+    if PROCRASTINATE in p50:
+        ratio = p50[ours].over(p50[PROCRASTINATE])
+        required.append(Requirement.at_most(f"ours ÷ {PROCRASTINATE}, p50", ratio, MOST_RATIO))
+    return required
 
 
-@contextmanager
-def _worker(arguments: argparse.Namespace, log: Path) -> Iterator[None]:
-    from django.core.management import call_command
-
-    from capture.models import Worker
-
-    call_command("migrate", verbosity=0)
-    options = ["--poll", str(arguments.poll), "--concurrency", str(arguments.concurrency)]
-    command = [sys.executable, "manage.py", "runworkers", *options]
-    environment = os.environ | {"CAPTURE_LISTEN": arguments.listen}
-    with log.open("wb") as said, subprocess.Popen(command, cwd=ROOT, env=environment, stderr=said) as process:
-        try:
-            until(Worker.objects.exists)
-            yield
-        finally:
-            process.terminate()
-            process.wait()
-
-
-def _measure(arguments: argparse.Namespace, systems: Systems) -> tuple[list[float], list[float]]:
-    """The waits of all checks, and the bound measured beside each, in seconds."""
-    from django.db import connection
-
-    from tests.factories import make_user
-
-    random, user = Random(arguments.seed), make_user()
-    bound = Bound(os.environ["DATABASE_URL"].replace("@/", "@", 1))
-    waits, bounds = [], []
-    for _ in range(WARM_UP + arguments.checks):
-        _let_it_come_to_rest(random, REST if arguments.listen == "on" else arguments.poll)
-        bounds.append(bound.seconds())
-        waits.append(_wait_of_a_check(user, systems))
-    bound.close()
-    connection.close()
-    return waits[WARM_UP:], bounds[WARM_UP:]
-
-
-def _let_it_come_to_rest(random: Random, most: float) -> None:
-    from capture.models import CaptureJob
-
-    until(lambda: not CaptureJob.objects.open().exists())
-    time.sleep(REST / 4 + random.uniform(0, most))
-
-
-def _wait_of_a_check(user: Any, systems: Systems) -> float:
-    """Seconds from just before the COMMIT of a check to its call's arrival; so the COMMIT itself is in it."""
-    from django.db import transaction
-
-    from tests.factories import make_check
-
-    systems.arrived.clear()
-    with transaction.atomic():
-        make_check(user, providers=("gemini",))
-        committing = time.monotonic()
-    assert systems.arrived.wait(PATIENCE), "the check was not picked up"
-    return systems.at - committing
-
-
-def _print(arguments: argparse.Namespace, waits: Sequence[float], bounds: Sequence[float]) -> None:
-    where = f"Python {platform.python_version()}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}"
-    print(
-        f"{arguments.checks} checks, one job each; one worker of {arguments.concurrency} seats, idle in between; "
-        f"LISTEN {arguments.listen}, a look every {arguments.poll:g} s; {where}\n"
-    )
-    print("| milliseconds | p50 | p99 | most |\n|---|---|---|---|")
-    for name, seconds in (("COMMIT of a check to its first call", waits), ("bare NOTIFY, LISTEN, SELECT", bounds)):
-        print(
-            f"| {name} | {_percentile(seconds, 50):.1f} | {_percentile(seconds, 99):.1f} | {1e3 * max(seconds):.1f} |"
-        )
-    print(f"\np50 is {_percentile(waits, 50) / _percentile(bounds, 50):.1f} times the bound's.")
-
-
-def _percentile(seconds: Sequence[float], share: int) -> float:
-    """In milliseconds, the nearest rank."""
-    return 1e3 * sorted(seconds)[max(0, -(-share * len(seconds) // 100) - 1)]
-
-
-if __name__ == "__main__":
-    main()
+def percentile(values: Sequence[float], share: int) -> float:
+    """The nearest rank."""
+    return sorted(values)[max(0, -(-share * len(values) // 100) - 1)]

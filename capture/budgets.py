@@ -16,6 +16,7 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from django.conf import settings
 from django.db.models import DecimalField, Exists, Model, OuterRef, Q, QuerySet, Subquery, Sum, Value
 from django.db.models.functions import Coalesce
+from django.utils.translation import gettext as _
 
 from capture import systems
 from capture.models import Attempt, CaptureJob, Charge, Team
@@ -37,10 +38,9 @@ class OverBudgetError(RefusedError):
     """
 
     def __init__(self, what: str, cost: Decimal, room: Room) -> None:
-        left = rounded_down(room.left) if room.left else "nothing"
-        super().__init__(
-            f"{what} would cost about {rounded_up(cost)}; {left} of this month's {rounded_down(room.budget)} is left."
-        )
+        left = rounded_down(room.left) if room.left else _("nothing")
+        sums = {"what": what, "cost": rounded_up(cost), "left": left, "budget": rounded_down(room.budget)}
+        super().__init__(_("%(what)s would cost about %(cost)s; %(left)s of this month's %(budget)s is left.") % sums)
         self.cost = cost
         self.room = room
 
@@ -78,7 +78,7 @@ def room(team: Team) -> Room:
     return Room(settings.CAPTURE_MONTHLY_BUDGET if own is None else own, charged, expected)
 
 
-def require(team: Team, cost: Decimal, what: str = "This check") -> None:
+def require(team: Team, cost: Decimal, what: str = "") -> None:
     """Refuse what does not fit into the team's month. To be called within the transaction that opens the jobs.
 
     The team's row stays locked until that transaction ends, so that of two at once the second counts the first's jobs.
@@ -86,7 +86,7 @@ def require(team: Team, cost: Decimal, what: str = "This check") -> None:
 
     Arguments:
         cost: US dollars; of jobs that are asked again, what `expected` says of them.
-        what: costs it, as the beginning of a sentence.
+        what: costs it, as the beginning of a sentence; empty for a check.
 
     Raises:
         OverBudgetError: it does not fit.
@@ -95,7 +95,7 @@ def require(team: Team, cost: Decimal, what: str = "This check") -> None:
     # A statement of its own after the lock; in one statement the sums would be older than the lock.
     found = room(team)
     if cost > found.left:
-        raise OverBudgetError(what, cost, found)
+        raise OverBudgetError(what or _("This check"), cost, found)
 
 
 def expected(jobs: JobQuerySet) -> Decimal:

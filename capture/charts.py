@@ -65,6 +65,7 @@ class Chart:
         levels: the lines across, with what they stand for.
         feet: labels of stretches of time.
         marks: where something changed that makes before and after less alike.
+        beside: points of lines to compare with.
     """
 
     dots: tuple[Dot, ...]
@@ -73,6 +74,7 @@ class Chart:
     levels: tuple[Label, ...]
     feet: tuple[Label, ...]
     marks: tuple[Label, ...]
+    beside: tuple[str, ...] = ()
     width: int = WIDTH
     height: int = HEIGHT
     left: int = LEFT
@@ -81,27 +83,46 @@ class Chart:
     foot: int = HEIGHT - BOTTOM
 
 
-def chart_of(values: Sequence[Value | None], labels: Sequence[str], marks: Sequence[tuple[float, str]] = ()) -> Chart:
+def chart_of(
+    values: Sequence[Value | None],
+    labels: Sequence[str],
+    marks: Sequence[tuple[float, str]] = (),
+    beside: Sequence[Value | None] = (),
+) -> Chart:
     """Lay out a chart.
 
     Arguments:
         values: one for each stretch of time, in order; None where nothing was measured.
         labels: what each stretch is called.
         marks: what happened, and when: 0.0 at the first stretch's middle, 1.0 at the second's.
+        beside: others to compare with, as many; they are lines alone.
     """
     count = len(values)
-    placed = [(place, _dot(place, count, value)) for place, value in enumerate(values) if value]
-    runs = [run for run in _neighbours(placed) if len(run) > 1]
+    placed = _placed(values)
+    runs = _runs(placed)
     return Chart(
         dots=tuple(dot for _, dot in placed),
-        lines=tuple(_points((dot.x, dot.y) for dot in run) for run in runs),
+        lines=_lines(runs),
         bands=tuple(
             _points([*((dot.x, dot.high) for dot in run), *((dot.x, dot.low) for dot in reversed(run))]) for run in runs
         ),
         levels=tuple(Label(LEFT - 6, _y(level / 100), f"{level} %", "end") for level in LEVELS),
         feet=tuple(_feet(labels)),
         marks=tuple(Label(_x(at, count), TOP, words) for at, words in marks if -0.5 <= at <= count - 0.5),
+        beside=_lines(_runs(_placed(beside))),
     )
+
+
+def _placed(values: Sequence[Value | None]) -> list[tuple[int, Dot]]:
+    return [(place, _dot(place, len(values), value)) for place, value in enumerate(values) if value]
+
+
+def _runs(placed: Sequence[tuple[int, Dot]]) -> list[list[Dot]]:
+    return [run for run in _neighbours(placed) if len(run) > 1]
+
+
+def _lines(runs: Iterable[Sequence[Dot]]) -> tuple[str, ...]:
+    return tuple(_points((dot.x, dot.y) for dot in run) for run in runs)
 
 
 def _neighbours(placed: Sequence[tuple[int, Dot]]) -> Iterator[list[Dot]]:

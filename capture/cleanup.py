@@ -1,4 +1,4 @@
-"""What nobody needs any more: old jobs with their attempts, workers that have gone, sessions that have expired.
+"""What nobody needs any more: old jobs with their attempts, workers that have gone, sessions and logins of the past.
 
 Small batches, each a transaction of its own that waits for nobody, with a rest after each that is three times as long
 as it took: workers have most of the time to themselves. No page and no figure depends on what goes.
@@ -12,7 +12,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
 
+from axes.models import AccessAttempt
+from django.conf import settings
 from django.contrib.sessions.models import Session
 from django.db import transaction
 from django.db.models import Exists, OuterRef, QuerySet
@@ -35,6 +38,7 @@ class Tally:
 
     Arguments:
         kept: old jobs that have to stay, see `queue.cleanup`.
+        logins: failed ones that count no more against whoever tries again.
     """
 
     jobs: int = 0
@@ -42,6 +46,7 @@ class Tally:
     kept: int = 0
     workers: int = 0
     sessions: int = 0
+    logins: int = 0
 
     def add(self, batch: Batch) -> None:
         self.jobs += batch.jobs
@@ -72,6 +77,7 @@ class Cleanup:
             self._delete_jobs(statuses, before)
         self.tally.workers += self._delete_all(self._workers())
         self.tally.sessions += self._delete_all(expired_sessions())
+        self.tally.logins += self._delete_all(forgiven_logins())
         return self.tally
 
     def foresee(self) -> Tally:
@@ -85,6 +91,7 @@ class Cleanup:
             jobs = over.count()
             tally.add(Batch(jobs, Attempt.objects.filter(job__in=over).count(), old.count() - jobs, None))
         tally.workers, tally.sessions = self._workers().count(), expired_sessions().count()
+        tally.logins = forgiven_logins().count()
         return tally
 
     def _delete_jobs(self, statuses: tuple[Status, ...], before: datetime) -> None:
@@ -101,7 +108,7 @@ class Cleanup:
             Exists(CaptureJob.objects.held().filter(worker=OuterRef("pk")))
         )
 
-    def _delete_all(self, rows: QuerySet[Worker] | QuerySet[Session]) -> int:
+    def _delete_all(self, rows: QuerySet[Any]) -> int:
         count = 0
         batch = self._most
         while batch == self._most and not self._stop.is_set():
@@ -110,12 +117,12 @@ class Cleanup:
             count += batch
         return count
 
-    def _delete_rows(self, rows: QuerySet[Worker] | QuerySet[Session]) -> int:
+    def _delete_rows(self, rows: QuerySet[Any]) -> int:
         with transaction.atomic():
             locked = rows.order_by("pk").select_for_update(skip_locked=True, of=("self",))
             chosen = list(locked.values_list("pk", flat=True)[: self._most])
             deleted, _ = rows.model._default_manager.filter(pk__in=chosen).delete()
-        return deleted
+        return int(deleted)
 
     @contextmanager
     def _rest_after(self) -> Iterator[None]:
@@ -127,3 +134,11 @@ class Cleanup:
 
 def expired_sessions() -> QuerySet[Session]:
     return Session.objects.filter(expire_date__lt=StatementTimestamp())
+
+
+def forgiven_logins() -> QuerySet[Any]:
+    """Failed logins of which the pause is over. A later login deletes them too, but there may be none for long."""
+    forgiven: QuerySet[Any] = AccessAttempt.objects.filter(
+        attempt_time__lt=StatementTimestamp() - settings.AXES_COOLOFF_TIME
+    )
+    return forgiven

@@ -1,127 +1,160 @@
-"""What is kept of jobs whose first call has brought a reply: of most jobs, and of many at once.
+"""What is kept of jobs whose first call has brought a reply: of most jobs, and of many in one statement.
 
-The rows are those that `ledger.keep_reply` leaves, one by one and whatever came before. Called by `capture.queue`
-inside the transaction of the move, which has the jobs' rows locked.
+The rows are those that `ledger.keep_reply` leaves, which writes them one by one and whatever came before. Called by
+`capture.queue` inside the transaction of the move, which has the jobs' rows locked.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from datetime import UTC, datetime
+import json
+from collections.abc import Iterable
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Exists, OuterRef
+from django.db import connection
+from django.db.models import Model
 
 from capture import ledger, readings
 from capture.analysis.reading import Reading
-from capture.models import Attempt, AttemptOutcome, Capture, Charge, Mention, Source
-from capture.models.clock import ClockTimestamp
+from capture.calls import Ticket
+from capture.models import Capture
 from capture.providers import registry
 from capture.providers.replies import Answered, FinalReply
 
-Came = tuple[UUID, FinalReply, Reading | None]
+Came = tuple[Ticket, FinalReply, Reading | None]
 
-
-@dataclass(frozen=True, slots=True)
-class First:
-    """A job's only attempt, open, with all that its job is of; and what it brought.
-
-    Arguments:
-        tried: with its job, check and brand.
-        now: by the one clock.
-    """
-
-    tried: Attempt
-    now: datetime
-    reply: FinalReply
-    reading: Reading | None
-
-    @property
-    def charge(self) -> Charge:
-        job = self.tried.job
-        cost = ledger.counted(job, self.reply.cost)
-        return Charge(
-            attempt=self.tried.pk,
-            team_id=job.team_id,
-            day=self.now.astimezone(UTC).date(),
-            provider=job.provider,
-            amount=cost.amount,
-            basis=cost.basis,
-            check_uuid=job.of_check.uuid,
-            simulated=self.tried.simulated,
+# `first` are attempts that are open and their job's only one, where nothing has been kept yet.
+KEEP = """
+    WITH came AS (
+        SELECT * FROM jsonb_to_recordset(%(came)s::jsonb) AS came (
+            attempt uuid, remote_id text, outcome text, reason text, text text, model text, surface text,
+            amount numeric, basis text, named jsonb, matcher integer, edition integer, sources jsonb, mentions jsonb,
+            rank smallint, rivals bigint[], sites text[], kinds smallint[]
         )
-
-    @property
-    def capture(self) -> Capture:
-        job = self.tried.job
-        outcome, reason, text = ledger.told_apart(self.reply)
-        return Capture(
-            **ledger.place(job),
-            team_id=job.team_id,
-            of_check_id=job.of_check_id,
-            attempt=self.tried.pk,
-            remote_id=self.tried.remote_id or self.reply.remote_id,
-            outcome=outcome,
-            reason=reason,
-            text=text,
-            model=self.reply.model,
-            surface=registry.by_slug[job.provider].surface,
-            attempts=1,
-            seconds=(self.now - self.tried.started_at).total_seconds(),
-            cost=ledger.counted(job, self.reply.cost).amount,
-            simulated=self.tried.simulated,
-            answered_at=self.now,
-            **readings.columns_of_new(self.reading, job.of_check.brand),
+    ), first AS MATERIALIZED (
+        SELECT
+            came.attempt, came.outcome, came.reason, came.text, came.model, came.surface, came.named, came.matcher,
+            came.sources, came.mentions, came.rank, came.rivals, came.sites, came.kinds,
+            coalesce(attempt.remote_id, came.remote_id) AS remote_id,
+            coalesce(came.amount, job.estimate) AS amount, coalesce(came.basis, 'estimated') AS basis,
+            CASE WHEN brand.edition = came.edition AND brand.read_matcher <= came.matcher THEN came.edition ELSE 0 END
+                AS edition,
+            attempt.started_at, attempt.simulated, clock_timestamp() AS now,
+            job.team_id, job.of_check_id, job.prompt_id, job.provider, job.sample, asked.uuid AS check_uuid,
+            asked.brand_id, asked.country, prompt.branded, prompt.key
+        FROM came
+        JOIN capture_attempt attempt ON attempt.id = came.attempt AND attempt.ended_at IS NULL
+        JOIN capture_capturejob job ON job.id = attempt.job_id
+        JOIN capture_check asked ON asked.id = job.of_check_id
+        JOIN capture_brand brand ON brand.id = asked.brand_id
+        JOIN capture_prompt prompt ON prompt.id = job.prompt_id
+        WHERE attempt.id = ANY(%(attempts)s)  -- tells the planner how few they are
+            AND NOT EXISTS (SELECT FROM capture_attempt other WHERE other.job_id = job.id AND other.id <> attempt.id)
+            AND NOT EXISTS (
+                SELECT FROM capture_capture held
+                WHERE held.prompt_id = job.prompt_id AND held.provider = job.provider AND held.sample = job.sample
+            )
+    ), ended AS (
+        UPDATE capture_attempt attempt
+        SET ended_at = first.now, outcome = 'replied', live = false, reason = '', error = '',
+            remote_id = nullif(first.remote_id, ''),
+            remote_at = CASE WHEN first.remote_id <> '' THEN coalesce(attempt.remote_at, first.now) END
+        FROM first
+        WHERE attempt.id = first.attempt
+    ), charged AS (
+        INSERT INTO capture_charge (attempt, team_id, day, provider, amount, basis, check_uuid, simulated)
+        SELECT attempt, team_id, (now AT TIME ZONE 'UTC')::date, provider, amount, basis, check_uuid, simulated
+        FROM first
+        ON CONFLICT (attempt) DO UPDATE SET amount = excluded.amount, basis = excluded.basis
+    ), kept AS (
+        INSERT INTO capture_capture (
+            team_id, of_check_id, prompt_id, provider, sample, attempt, remote_id, outcome, reason, detail, text, model,
+            surface, attempts, unknowns, seconds, cost, simulated, cached, answered_at, named, matcher, edition
         )
+        SELECT
+            team_id, of_check_id, prompt_id, provider, sample, attempt, remote_id, outcome, reason, '', text, model,
+            surface, 1, 0, extract(epoch FROM now - started_at), amount, simulated, false, now, named, matcher, edition
+        FROM first
+        RETURNING id, attempt
+    ), cited AS (
+        INSERT INTO capture_source (capture_id, position, url, raw_url, domain, title, cited, spans)
+        SELECT kept.id, source.*
+        FROM kept JOIN first USING (attempt), jsonb_to_recordset(first.sources) AS source (
+            position integer, url text, raw_url text, domain text, title text, cited boolean, spans jsonb
+        )
+    ), mentioned AS (
+        INSERT INTO capture_mention
+            (capture_id, brand_id, competitor_id, rank, hits, start, "end", words, flags, matcher)
+        SELECT kept.id, mention.*
+        FROM kept JOIN first USING (attempt), jsonb_to_recordset(first.mentions) AS mention (
+            brand_id bigint, competitor_id bigint, rank integer, hits integer, start integer, "end" integer,
+            words text, flags text[], matcher integer
+        )
+    ), told AS (
+        INSERT INTO capture_gist (
+            capture_id, brand_id, provider, country, branded, simulated, answered_at, model, question, cell, rank,
+            rivals, sites, kinds, matcher, edition
+        )
+        SELECT
+            kept.id, brand_id, provider, country, branded, simulated, now, model,
+            -- as `gists.number_of` makes them
+            ('x' || encode(substring(sha256(convert_to(key, 'UTF8')) FOR 8), 'hex'))::bit(64)::bigint,
+            ('x' || encode(substring(sha256(convert_to(
+                concat_ws(chr(31), key, provider, surface), 'UTF8')) FOR 8), 'hex'))::bit(64)::bigint,
+            rank, rivals, sites, kinds, matcher, edition
+        FROM kept JOIN first USING (attempt)
+        WHERE outcome = 'answered' AND matcher > 0 AND edition > 0
+    )
+    SELECT attempt FROM first
+"""
+OF_CAPTURE = ("attempt", "remote_id", "outcome", "reason", "text", "model", "surface", "named", "matcher", "edition")
+OF_SOURCE = ("position", "url", "raw_url", "domain", "title", "cited", "spans")
+OF_MENTION = ("brand", "competitor", "rank", "hits", "start", "end", "words", "flags", "matcher")
 
 
-def keep(came: Sequence[Came]) -> set[UUID]:
+def keep(came: Iterable[Came]) -> set[UUID]:
     """Keep replies of attempts that are their job's first; says of which. The others are not touched.
 
     Arguments:
-        came: attempts, with what they have brought and whom that names.
+        came: tickets, with what came back for them and whom that names.
     """
     # A reply that says when it was made may be a copy of an earlier answer.
-    firsts = list(_firsts({attempt: (reply, reading) for attempt, reply, reading in came if reply.made_at is None}))
-    if firsts:
-        for first in firsts:
-            if first.reply.remote_id and first.tried.remote_id is None:
-                ledger.note_ended_call(first.tried.pk, first.reply.remote_id)
-        Attempt.objects.filter(pk__in=[first.tried.pk for first in firsts]).update(
-            ended_at=ClockTimestamp(), outcome=AttemptOutcome.REPLIED, live=False, reason="", error=""
-        )
-        Charge.objects.bulk_create(
-            (first.charge for first in firsts),
-            update_conflicts=True,
-            unique_fields=["attempt"],
-            update_fields=["amount", "basis"],
-        )
-        captures = Capture.objects.bulk_create(first.capture for first in firsts)
-        Source.objects.bulk_create(_sources(firsts, captures))
-        Mention.objects.bulk_create(_mentions(firsts, captures))
-    return {first.tried.pk for first in firsts}
+    plain = [_row(ticket, reply, reading) for ticket, reply, reading in came if reply.made_at is None]
+    if not plain:
+        return set()
+    with connection.cursor() as cursor:
+        cursor.execute(KEEP, {"came": json.dumps(plain, default=str), "attempts": [row["attempt"] for row in plain]})
+        return {attempt for (attempt,) in cursor.fetchall()}
 
 
-def _firsts(came: dict[UUID, tuple[FinalReply, Reading | None]]) -> Iterator[First]:
-    other = Attempt.objects.filter(job=OuterRef("job")).exclude(pk=OuterRef("pk"))
-    held = Capture.objects.filter(
-        prompt=OuterRef("job__prompt"), provider=OuterRef("job__provider"), sample=OuterRef("job__sample")
+def _row(ticket: Ticket, reply: FinalReply, reading: Reading | None) -> dict[str, Any]:
+    outcome, reason, text = ledger.told_apart(reply)
+    capture = Capture(
+        attempt=ticket.attempt,
+        remote_id=reply.remote_id,
+        outcome=outcome,
+        reason=reason,
+        text=text,
+        model=reply.model,
+        surface=registry.by_slug[ticket.provider].surface,
+        **readings.columns(reading),
     )
-    first = Attempt.objects.filter(~Exists(other), ~Exists(held), pk__in=came, ended_at__isnull=True)
-    rows: Any = first.select_related("job__of_check__brand").annotate(now=ClockTimestamp())
-    for tried in rows:
-        yield First(tried, tried.now, *came[tried.pk])
+    cost = ledger.bounded(reply.cost) if reply.cost else None
+    answer = reply if isinstance(reply, Answered) else None
+    sources = list(ledger.source_rows(capture, answer)) if answer else []
+    row = _stored(capture, OF_CAPTURE) | {
+        "amount": cost and cost.amount,
+        "basis": cost and cost.basis,
+        "sources": [_stored(source, OF_SOURCE) for source in sources],
+        "mentions": [],
+    }
+    if answer and reading:
+        row["mentions"] = [_stored(mention, OF_MENTION) for mention in readings.mentions_of(capture, reading)]
+        row |= readings.told_of(reading, {source.domain for source in sources})
+    return row
 
 
-def _sources(firsts: Sequence[First], captures: Sequence[Capture]) -> Iterator[Source]:
-    for first, capture in zip(firsts, captures, strict=True):
-        if isinstance(first.reply, Answered):
-            yield from ledger.source_rows(capture, first.reply)
-
-
-def _mentions(firsts: Sequence[First], captures: Sequence[Capture]) -> Iterator[Mention]:
-    for first, capture in zip(firsts, captures, strict=True):
-        if isinstance(first.reply, Answered) and first.reading is not None:
-            yield from readings.mentions_of(capture, first.reading)
+def _stored(row: Model, names: Iterable[str]) -> dict[str, Any]:
+    """Some of a row's columns, as its fields have them stored: those for text from outside clean it."""
+    fields: Iterable[Any] = map(row._meta.get_field, names)
+    return {field.column: field.get_prep_value(getattr(row, field.attname)) for field in fields}

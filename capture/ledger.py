@@ -17,12 +17,13 @@ from uuid import UUID
 from django.db import connection, transaction
 from django.db.models import Q, Sum
 
-from capture import readings
+from capture import gists, readings
 from capture.analysis.reading import Reading
 from capture.calls import Ticket
 from capture.models import Attempt, AttemptOutcome, Capture, CaptureJob, Charge, Outcome
 from capture.models import Source as SourceRow
 from capture.models.clock import ClockTimestamp, database_now, database_today
+from capture.models.fields import storable
 from capture.providers import registry
 from capture.providers.base import Account
 from capture.providers.replies import (
@@ -223,7 +224,7 @@ def charge(job: CaptureJob, attempt: UUID, cost: Cost | None) -> None:
     Arguments:
         cost: None where the system's reply names no money; then it counts at the job's estimate.
     """
-    cost = counted(job, cost)
+    cost = bounded(cost or Cost(job.estimate, Basis.ESTIMATED))
     simulated = Attempt.objects.filter(pk=attempt, simulated=True).exists()
     Charge.objects.update_or_create(
         attempt=attempt,
@@ -240,10 +241,8 @@ def charge(job: CaptureJob, attempt: UUID, cost: Cost | None) -> None:
     )
 
 
-def counted(job: CaptureJob, cost: Cost | None) -> Cost:
-    """What a call counts as: its cost as far as that can be true, or else the job's estimate."""
-    if cost is None:
-        return Cost(job.estimate, Basis.ESTIMATED)
+def bounded(cost: Cost) -> Cost:
+    """A cost as far as it can be true."""
     return Cost(min(max(cost.amount, Decimal(0)), MOST_DOLLARS), cost.basis)
 
 
@@ -274,9 +273,10 @@ def keep_reply(job: CaptureJob, attempt: UUID, reply: FinalReply, reading: Readi
         read=readings.columns_of_new(reading, job.of_check.brand),
     )
     if isinstance(reply, Answered) and capture.attempt == attempt:
+        sources = SourceRow.objects.bulk_create(source_rows(capture, reply))
         if reading is not None:
-            readings.keep_mentions(capture, reading)
-        SourceRow.objects.bulk_create(source_rows(capture, reply))
+            capture.prompt, capture.of_check = job.prompt, job.of_check
+            readings.keep(capture, reading, {source.domain for source in sources})
 
 
 def _is_copy(reply: FinalReply, asked_at: datetime) -> bool:
@@ -301,6 +301,8 @@ def move_source(attempt: UUID, redirect: str, url: str) -> None:
     """
     sources = SourceRow.objects.filter(capture__attempt=attempt)
     with transaction.atomic():
+        # Held against whoever reads the answer again, and its sources with it.
+        capture = Capture.objects.select_for_update(no_key=True).only("pk").filter(attempt=attempt).first()
         source = sources.filter(raw_url=redirect).exclude(url=url).first()
         twin = sources.filter(url=url).first()
         if source and twin:
@@ -310,6 +312,8 @@ def move_source(attempt: UUID, redirect: str, url: str) -> None:
             source.delete()
         elif source:
             sources.filter(pk=source.pk).update(url=url, domain=host_of(url))
+        if capture and source:
+            gists.move_sites(capture.pk)
 
 
 def keep_failure(job: CaptureJob, attempt: UUID | None, error: ProviderError) -> None:
@@ -318,32 +322,54 @@ def keep_failure(job: CaptureJob, attempt: UUID | None, error: ProviderError) ->
 
 
 def keep_cancellations(jobs: Sequence[CaptureJob]) -> None:
-    """Keep that jobs were called off before they were asked; a few statements for as many as were never tried.
+    """Keep that jobs were called off before they were asked.
 
     One that was called off before, and not tried since, says so already.
     """
-    tried = set(Attempt.objects.filter(job__in=jobs).values_list("job_id", flat=True))
+    tried = _keep_untried(jobs, Outcome.CANCELLED, CANCELLED)[0]
+    for job in tried:
+        _keep(job, attempt=None, outcome=Outcome.CANCELLED, reason=CANCELLED)
+
+
+def keep_failures(jobs: Sequence[CaptureJob], error: ProviderError) -> None:
+    """Keep why jobs came to nothing for which no call is out."""
+    tried, known = _keep_untried(jobs, Outcome.FAILED, error.reason, error.message)
+    for job in (*tried, *known):
+        keep_failure(job, None, error)
+
+
+def _keep_untried(
+    jobs: Sequence[CaptureJob], outcome: Outcome, reason: str, detail: str = ""
+) -> tuple[list[CaptureJob], list[CaptureJob]]:
+    """Keep what came of those that were never tried, in a few statements for as many as there are.
+
+    Returns:
+        The others: those that were tried, and those of which something is kept although they were not.
+    """
+    attempted = set(Attempt.objects.filter(job__in=jobs).values_list("job_id", flat=True))
     kept = Capture.objects.filter(prompt__in={job.prompt_id for job in jobs})
     places = set(kept.values_list("prompt_id", "provider", "sample"))
     now = database_now()
-    untouched = (job for job in jobs if job.pk not in tried and (job.prompt_id, job.provider, job.sample) not in places)
+    tried = [job for job in jobs if job.pk in attempted]
+    untried = [job for job in jobs if job.pk not in attempted]
+    known = [job for job in untried if (job.prompt_id, job.provider, job.sample) in places]
     Capture.objects.bulk_create(
         Capture(
             **place(job),
             team_id=job.team_id,
             of_check_id=job.of_check_id,
-            outcome=Outcome.CANCELLED,
-            reason=CANCELLED,
+            outcome=outcome,
+            reason=reason,
+            detail=detail,
             surface=registry.by_slug[job.provider].surface,
             attempts=0,
             simulated=False,
             answered_at=now,
         )
-        for job in untouched
+        for job in untried
+        if (job.prompt_id, job.provider, job.sample) not in places
     )
-    for job in jobs:
-        if job.pk in tried:
-            _keep(job, attempt=None, outcome=Outcome.CANCELLED, reason=CANCELLED)
+    return tried, known
 
 
 def told_apart(reply: FinalReply) -> tuple[Outcome, str, str]:
@@ -441,7 +467,7 @@ def _source_row(capture: Capture, position: int, source: Source) -> SourceRow:
         url=source.url,
         raw_url=source.raw_url,
         # The host of a redirect is the system's own, and says nothing about the page.
-        domain=source.domain or ("" if source.redirect else host_of(source.url)),
+        domain=storable(source.domain or ("" if source.redirect else host_of(source.url)), most=253),
         title=source.title,
         cited=source.cited,
         spans=[list(span) for span in source.spans],

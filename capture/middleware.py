@@ -6,7 +6,7 @@ import codecs
 from collections.abc import Callable
 
 from django.conf import settings
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
 from django.template.loader import render_to_string
 
 NUL = "\x00"
@@ -15,6 +15,7 @@ NOT_ALLOWED = 405
 TOO_LARGE = 413
 
 MEGABYTE = 1_000_000
+METHODS = ("GET", "HEAD", "POST")
 
 GetResponse = Callable[[HttpRequest], HttpResponse]
 
@@ -26,6 +27,8 @@ class RefuseUnreadable:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
+        if request.method not in METHODS:
+            return HttpResponseNotAllowed(METHODS, render_to_string("405.html"))
         if _length(request) > settings.DATA_UPLOAD_MAX_MEMORY_SIZE:
             most = {"megabytes": settings.DATA_UPLOAD_MAX_MEMORY_SIZE // MEGABYTE}
             return HttpResponse(render_to_string("413.html", most), status=TOO_LARGE)

@@ -12,6 +12,7 @@ from typing import Any
 from django.db import transaction
 from django.db.models import Q, QuerySet
 
+from capture import gists
 from capture.analysis.mentions import MATCHER_VERSION, Entity
 from capture.analysis.reading import Named, Reading, Watch, read
 from capture.models import Brand, Capture, HistoryMark, Mention
@@ -33,7 +34,7 @@ def columns(reading: Reading | None) -> dict[str, Any]:
     return {
         "named": [_as_stored(named) for named in reading.asked],
         "matcher": reading.matcher,
-        "edition": reading.edition,
+        "edition": reading.watch.edition,
     }
 
 
@@ -59,9 +60,20 @@ def columns_of_new(reading: Reading | None, brand: Brand) -> dict[str, Any]:
     return found if same or reading is None else found | {"edition": UNREAD}
 
 
-def keep_mentions(capture: Capture, reading: Reading) -> None:
-    """Keep whom a new answer names by the names of today."""
+def keep(capture: Capture, reading: Reading, hosts: Iterable[str]) -> None:
+    """Keep whom a new answer names by the names of today, and what history reads of it.
+
+    Arguments:
+        capture: with its prompt and check.
+        hosts: of its sources.
+    """
     Mention.objects.bulk_create(mentions_of(capture, reading))
+    gists.keep({capture: [named.key for named in reading.today]}, {capture.pk: hosts}, reading.watch.today)
+
+
+def told_of(reading: Reading, hosts: Iterable[str]) -> dict[str, Any]:
+    """What history is told of an answer with sources on these hosts."""
+    return gists.told([named.key for named in reading.today], hosts, reading.watch.today)
 
 
 def mentions_of(capture: Capture, reading: Reading) -> Iterator[Mention]:
@@ -116,10 +128,10 @@ def read_again(brand: Brand, until: float = math.inf, most: int = BATCH) -> int:
         until: by the monotonic clock, when to be content with what is read; at least one answer is.
     """
     with transaction.atomic():
-        unread = Capture.objects.unread(brand).select_related("of_check").order_by("pk")
+        unread = Capture.objects.unread(brand).select_related("of_check", "prompt").order_by("pk")
         captures = unread.select_for_update(skip_locked=True, of=("self",), no_key=True)[:most]
         readings = dict(_read_until(captures, brand, until))
-        _replace(readings, brand.edition)
+        _replace(readings, brand)
     return len(readings)
 
 
@@ -141,16 +153,18 @@ def _read(capture: Capture, today: tuple[Entity, ...], edition: int) -> Reading 
         return None
 
 
-def _replace(readings: Mapping[Capture, Reading | None], edition: int) -> None:
+def _replace(readings: Mapping[Capture, Reading | None], brand: Brand) -> None:
     for capture, reading in readings.items():
         if reading is None or capture.matcher < MATCHER_VERSION:
             capture.named, capture.matcher = columns(reading)["named"], columns(reading)["matcher"]
-        capture.edition = edition  # also of one that cannot be read, so that it is not tried for ever
+        capture.edition = brand.edition  # also of one that cannot be read, so that it is not tried for ever
     Capture.objects.bulk_update(readings, ["named", "matcher", "edition"])
     Mention.objects.filter(capture__in=readings).delete()
     Mention.objects.bulk_create(
         mention for capture, reading in readings.items() if reading for mention in mentions_of(capture, reading)
     )
+    named = {capture: [each.key for each in reading.today] if reading else [] for capture, reading in readings.items()}
+    gists.keep(named, gists.hosts_of(capture.pk for capture in readings), brand.entities())
 
 
 def settle(brand: Brand) -> bool:

@@ -25,6 +25,9 @@ from capture.providers.replies import Kind, ProviderError
 OVERDUE = 5.0
 
 
+# Seconds within which results count as having come at the same time.
+TOGETHER = 0.001
+
 # A claim of a job. Its attempt would not do: a call is looked after many times.
 Key = tuple[int, UUID]
 
@@ -97,13 +100,21 @@ class Seats:
             self.mailbox.put(done.result())
 
     def messages(self, patience: float) -> Iterator[Any]:
-        """What has arrived; waits for the first message, at most so many seconds."""
+        """What has arrived; waits for the first message, at most so many seconds.
+
+        After a result, a moment more is waited for others: what is written down together costs little more than one.
+        """
         try:
-            yield self.mailbox.get(timeout=patience) if patience > 0 else self.mailbox.get_nowait()
+            message = self.mailbox.get(timeout=patience) if patience > 0 else self.mailbox.get_nowait()
             while True:
-                yield self.mailbox.get_nowait()
+                yield message
+                together = isinstance(message, Result) and self._under_way()
+                message = self.mailbox.get(timeout=TOGETHER) if together else self.mailbox.get_nowait()
         except Empty:
             return
+
+    def _under_way(self) -> bool:
+        return any(seated.until < math.inf for seated in self._taken.values())
 
     def is_back(self, ticket: Ticket) -> None:
         """A thread has come back; if it was given up, its seat is free.

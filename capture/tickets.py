@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
+from functools import lru_cache
+from typing import Any
 from uuid import UUID, uuid4
 
+from capture.analysis.mentions import Entity
 from capture.analysis.reading import Watch
 from capture.calls import Ticket
 from capture.models import Attempt, Brand, CaptureJob
-from capture.models.clock import database_now
 from capture.providers.replies import Question
 
 
@@ -17,20 +18,24 @@ def of(jobs: Sequence[CaptureJob], token: UUID, *, probe: bool = False) -> list[
     """The tickets of jobs that were just claimed together.
 
     Arguments:
-        jobs: with their prompts and checks.
+        jobs: with their prompts, checks and brands, and the time as `now`.
         token: of this claim.
         probe: of a lane that has cooled.
     """
     live = Attempt.objects.filter(job__in=[job.pk for job in jobs if job.remote_id], ended_at__isnull=True)
     attempts = {attempt.job_id: attempt for attempt in live}
-    brands = Brand.objects.prefetch_related("competitors").in_bulk({job.of_check.brand_id for job in jobs})
-    now = database_now()
-    return [_ticket(job, brands[job.of_check.brand_id], token, attempts.get(job.pk), now, probe) for job in jobs]
+    return [_ticket(job, token, attempts.get(job.pk), probe) for job in jobs]
 
 
-def _ticket(job: CaptureJob, brand: Brand, token: UUID, live: Attempt | None, now: datetime, probe: bool) -> Ticket:
+@lru_cache(maxsize=1000)
+def _today(brand: int, edition: int) -> tuple[Entity, ...]:
+    """The names of today, of which each edition is another. An answer that is read by former ones is read again."""
+    return Brand.objects.prefetch_related("competitors").get(pk=brand).entities()
+
+
+def _ticket(job: Any, token: UUID, live: Attempt | None, probe: bool) -> Ticket:
     attempt = live.pk if live else uuid4()
-    check = job.of_check
+    check, brand = job.of_check, job.of_check.brand
     return Ticket(
         job=job.pk,
         token=token,
@@ -46,6 +51,6 @@ def _ticket(job: CaptureJob, brand: Brand, token: UUID, live: Attempt | None, no
         polls=job.polls + 1 if live else 0,
         crashed=job.crashes > 0,
         probe=probe,
-        watch=Watch(check.entities(), brand.entities(), brand.edition),
-        age=(now - job.asked_at).total_seconds() if live and job.asked_at else 0.0,
+        watch=Watch(check.entities(), _today(brand.pk, brand.edition), brand.edition),
+        age=(job.now - job.asked_at).total_seconds() if live and job.asked_at else 0.0,
     )

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, time
 from typing import Any
 
+from capture import gists
 from capture.analysis.mentions import MATCHER_VERSION
 from capture.models import Brand, Capture, Check, Competitor, Mention, Prompt, Source, Team
 
@@ -44,6 +45,7 @@ class Kept:
         **fields: Any,
     ) -> Capture:
         """Keep an answer that names these, "brand" and "rival", in this order, and rests on pages of these hosts."""
+        named = list(named)
         check = Check.objects.create(
             team=self.team,
             brand=self.brand,
@@ -69,10 +71,13 @@ class Kept:
             team=self.team, of_check=check, prompt=prompt, provider=provider, **usual | fields
         )
         self._mention(capture, named)
-        Source.objects.bulk_create(
+        sources = Source.objects.bulk_create(
             Source(capture=capture, position=position, url=f"https://{host}/", raw_url="", domain=host, cited=True)
             for position, host in enumerate(hosts, start=1)
         )
+        keys = {"brand": self.brand.key, "rival": self.rival.key}
+        found = {capture: [keys[whom] for whom in named]}
+        gists.keep(found, {capture.pk: {source.domain for source in sources}}, self.brand.entities())
         return capture
 
     def _mention(self, capture: Capture, named: Iterable[str]) -> None:

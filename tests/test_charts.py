@@ -32,6 +32,13 @@ def test_neighbours_are_joined_and_a_gap_parts_them():
     assert len(chart.dots) == 5
 
 
+def test_another_line_may_stand_beside_it_without_dots_and_band():
+    chart = chart_of([HALF, None, HALF], labels(3), beside=[HALF, HALF, None])
+
+    assert [len(line.split()) for line in chart.beside] == [2]
+    assert (len(chart.dots), chart.lines, chart.bands) == (2, (), ())
+
+
 def test_a_share_without_neighbours_is_a_dot_alone():
     chart = chart_of([None, HALF, None], labels(3))
 

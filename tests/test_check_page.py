@@ -10,6 +10,7 @@ from html import unescape
 import pytest
 from django.core.cache import cache
 from django.test import Client
+from django.urls import reverse
 from django.utils import timezone
 
 from capture import heartbeat, lanes, queue, reports
@@ -218,6 +219,25 @@ class TestPage:
         assert title_of(html) == "Northwind · AI Control"
         assert "Finished: 1 of 1 answered" in html
 
+    def test_it_leads_staff_and_nobody_else_to_its_jobs_in_the_admin(self, ada, page, user):
+        check, other = make_check(user), make_job()
+        link = f"{reverse('admin:capture_capturejob_changelist')}?of_check__id__exact={check.pk}"
+        assert "in the admin" not in page(check)
+
+        user.is_staff = user.is_superuser = True
+        user.save()
+
+        assert f'<a href="{link}">Its jobs in the admin</a>' in page(check)
+        jobs = ada.get(link).content.decode()
+        assert f"/{check.jobs.get().pk}/change/" in jobs
+        assert f"/{other.pk}/change/" not in jobs
+
+    def test_staff_who_may_not_see_jobs_are_not_led_there(self, page, user):
+        user.is_staff = True
+        user.save()
+
+        assert "in the admin" not in page(make_check(user))
+
     def test_the_rest_of_the_time_is_estimated_once_calls_were_measured(self, page, user):
         check = make_check(user, prompts=("One?", "Two?"))
         assert "left" not in progress_on(page(check))["data-spoken"]
@@ -230,6 +250,7 @@ class TestPage:
         html = page(check)
 
         assert progress_on(html)["data-spoken"] == "1 of 2 finished, about 4 minutes left"
+        assert title_of(html) == "1 of 2, about 4 minutes left · Northwind · AI Control"
 
     @pytest.mark.parametrize("prompts", [10, 30])
     def test_a_constant_number_of_queries(self, ada, user, prompts, django_assert_num_queries):

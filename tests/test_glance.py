@@ -26,6 +26,7 @@ from tests.factories import (
     make_job,
     make_team,
     make_user,
+    prompts,
     start_one,
     stranger,
 )
@@ -207,6 +208,31 @@ class TestStamp:
 
         assert len(set(stamps)) == 1
 
+    def test_of_several_in_line_only_the_first_of_each_system_tells_how_many_are_ahead(self, user):
+        make_check(user, prompts=prompts(3))
+        check = make_check(user, prompts=prompts(9), providers=("chatgpt", "perplexity"))
+        before = look(check, user)
+
+        (ticket,) = queue.claim("openai", WORKER, ("chatgpt",), 1)
+        queue.start(ticket, WORKER, ACCOUNT, PATIENCE)
+        after = look(check, user)
+
+        told = [cell.why for cell in reports.progress_of(after).board.cells if cell.wait]
+        assert sorted(set(told)) == ["2 ahead", "after others of this check", "next in line"]
+        assert told.count("after others of this check") == 16
+        assert before.stamp != after.stamp
+
+    def test_who_is_ahead_of_those_that_follow_is_no_change(self, user):
+        """The first is far from a step, and those behind it are not."""
+        make_check(user, prompts=prompts(8))
+        check = make_check(user, prompts=prompts(4))
+        before = look(check, user).stamp
+
+        (ticket,) = queue.claim("openai", WORKER, ("chatgpt",), 1)
+        queue.start(ticket, WORKER, ACCOUNT, PATIENCE)
+
+        assert look(check, user).stamp == before
+
     def test_what_happens_in_other_checks_is_no_change(self, changes):
         others = make_check(providers=("perplexity",))
         complete_one(others.jobs.get())
@@ -235,6 +261,7 @@ class TestCost:
         asked = {
             "uuid": check.uuid,
             "user": user.pk,
+            "staff": False,
             "lease": timedelta(seconds=30),
             "parked": timedelta(minutes=30),
             "most": places.MOST,

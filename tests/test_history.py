@@ -8,7 +8,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
-from django.db import connection
+from django.db import connection, transaction
 from django.utils import timezone
 
 from capture.analysis import metrics
@@ -17,10 +17,13 @@ from capture.analysis.intervals import Cell
 from capture.analysis.mentions import Entity
 from capture.analysis.metrics import Verdict, Window
 from capture.models import Competitor, HistoryMark
+from capture.models.brands import editing
 from capture.reports.history import LEFT_OUT, history_of
 from capture.reports.history_counts import FIGURES, figures_of
+from capture.reports.history_rivals import rivals_of
 from capture.reports.history_scope import Scope
-from capture.reports.history_sources import HOSTS, SITES, sites_over_time
+from capture.reports.history_sources import SITES, sites_over_time
+from capture.reports.history_voices import BRAND, VOICES, voices_of
 from tests.factories import make_user
 from tests.histories import Kept
 
@@ -103,6 +106,30 @@ class TestSums:
                 scope.since - timedelta(days=day) for day in range(1, 8)
             }
             same(found.at(stretch, metric), metrics.figure(self.counts(answers, metric, days)))
+
+    @pytest.mark.parametrize("system", [None, "chatgpt", "gemini"])
+    def test_the_share_of_voice_of_each_is_that_of_the_analysis(self, kept, answers, system):
+        scope = scope_of(kept, days=35)
+        whole = {scope.since + timedelta(days=day) for day in range(35)}
+        second = {scope.stretches[1] + timedelta(days=day) for day in range(7)}
+
+        found = voices_of(scope, [kept.rival.pk])
+
+        for whom, key in ((BRAND, "brand"), (kept.rival.pk, "rival")):
+            for told, days in ((found.of(whom, system), whole), (found.at(1, whom, system), second)):
+                asked = [each for each in answers if each.day in days and system in (None, each.cell.provider)]
+                counts = metrics.share_of_voice(tally(asked, BOTH), key, ["brand", "rival"])
+                same(told, metrics.figure(counts))
+
+    def test_the_brands_is_the_same_on_both_pages(self, kept, answers):
+        scope = scope_of(kept, days=40)
+
+        voices, found = voices_of(scope, [kept.rival.pk]), figures(kept, scope)
+
+        for system in (None, "chatgpt", "gemini"):
+            same(voices.of(BRAND, system), found.of("voice", system))
+            for stretch in range(len(scope.stretches)):
+                same(voices.at(stretch, BRAND, system), found.at(stretch, "voice", system))
 
     def test_position_is_that_of_the_analysis(self, kept, answers):
         scope = scope_of(kept, days=56)
@@ -255,6 +282,58 @@ class TestMarks:
         ]
 
 
+class TestRivals:
+    def test_the_most_named_come_first_and_the_others_are_counted(self, kept):
+        others = [Competitor.objects.create(brand=kept.brand, name=f"R{number}") for number in range(3)]
+        kept.answer(LAST, ["brand", "rival"])
+        kept.answer(LAST - timedelta(days=1), ["rival"])
+
+        rivals = rivals_of(scope_of(kept), most=2)
+
+        assert [rival.name for rival in rivals.shown] == ["Northwind", "Contoso", others[0].name]
+        assert rivals.more == 2
+        assert [figures[0][1].counts for _, figures in rivals.lines] == ["1 of 3", "2 of 3", "0 of 3"]
+
+    def test_a_competitors_chart_has_the_brands_line_beside_it_and_says_so(self, kept):
+        for day in range(3):
+            kept.answer(LAST - timedelta(days=day), ["brand", "rival"])
+
+        brand, rival = rivals_of(scope_of(kept, 3)).drawings
+
+        assert (brand.chart.beside, rival.chart.beside) == ((), brand.chart.lines)
+        assert rival.words == (
+            "from 28 Jun: 1 of 2 to 30 Jun: 1 of 2. Northwind: from 28 Jun: 1 of 2 to 30 Jun: 1 of 2"
+        )
+
+    def test_where_nobody_is_named_there_is_no_share(self, kept):
+        kept.answer(LAST)
+        kept.answer(LAST, ["rival"], provider="gemini")
+
+        rivals = rivals_of(scope_of(kept))
+
+        told = {rival.name: [str(figure) for _, figure in figures] for rival, figures in rivals.lines}
+        assert told == {"Northwind": ["0 of 1", "—", "0 of 1"], "Contoso": ["1 of 1", "—", "1 of 1"]}
+
+    def test_without_competitors_nobody_is_compared(self, kept):
+        kept.answer(LAST, ["brand"])
+        Competitor.objects.all().delete()
+
+        rivals = rivals_of(scope_of(kept))
+
+        assert (len(rivals.all), rivals.measured) == (1, False)
+
+    def test_one_that_is_archived_is_left_out_also_before_answers_are_read_again(self, kept):
+        Competitor.objects.create(brand=kept.brand, name="Fabrikam")
+        kept.answer(LAST, ["rival", "brand"])
+
+        with transaction.atomic(), editing(kept.brand):
+            Competitor.objects.filter(pk=kept.rival.pk).update(archived_at=timezone.now())
+        kept.brand.refresh_from_db()
+
+        assert [str(figures[0][1]) for _, figures in rivals_of(scope_of(kept)).lines] == ["1 of 1", "0 of 1"]
+        assert history_of(scope_of(kept)).figures.of("voice").counts == "1 of 1"
+
+
 class TestSites:
     def test_each_has_its_kind_its_days_and_who_cites_it(self, kept):
         kept.answer(LAST - timedelta(days=9), hosts=["shop.northwind.example", "northwind.example", "news.example"])
@@ -264,7 +343,7 @@ class TestSites:
         kept.answer(LAST)
         kept.answer(LAST - timedelta(days=30), hosts=["northwind.example"])
 
-        sites = sites_over_time(scope_of(kept), kept.brand.entities())
+        sites = sites_over_time(scope_of(kept))
 
         told = [(s.domain, s.kind.value, s.answers, s.of, s.first.day, s.last.day, s.days, s.systems) for s in sites]
         assert told == [
@@ -279,13 +358,15 @@ class TestQueries:
     def test_their_number_does_not_depend_on_the_answers(self, kept, days, django_assert_num_queries):
         for day in range(days):
             kept.answer(LAST - timedelta(days=day), ["brand"], hosts=["a.example"], provider="gemini")
-        scope, entities = scope_of(kept), kept.brand.entities()
+        scope = scope_of(kept)
 
         # Two statements with a savepoint and its settings each; competitors, marks, models.
         with django_assert_num_queries(2 * 4 + 3):
             history_of(scope)
-        with django_assert_num_queries(2 * 4):
-            sites_over_time(scope, entities)
+        with django_assert_num_queries(4):
+            sites_over_time(scope)
+        with django_assert_num_queries(4 + 3):
+            rivals_of(scope)
 
     @pytest.mark.slow
     def test_with_many_answers_all_is_read_from_indexes(self, kept):
@@ -293,16 +374,19 @@ class TestQueries:
             kept.answer(LAST - timedelta(days=seed), ["brand", "rival"], hosts=["a.example"])
         multiply()
         scope = scope_of(kept)
-        told = scope.parameters() | {"rivals": [kept.rival.pk], "hosts": ["a.example"], "sites": [0]}
+        told = scope.parameters() | {"rivals": [kept.rival.pk]}
         told["since"] = told["begin"]
 
-        for statement in (FIGURES, LEFT_OUT, HOSTS, SITES):
-            plan = plan_of(statement, told)
+        plans = [plan_of(statement, told) for statement in (FIGURES, VOICES, SITES, LEFT_OUT)]
+
+        figures, voices, sites, left_out = plans
+        assert "Index Only Scan using gist_by_brand" in figures
+        assert "Index Only Scan using gist_by_brand" in voices
+        assert "Index Scan using gist_by_brand" in sites or "Bitmap Index Scan on gist_by_brand" in sites
+        assert "Index Scan using capture_in_no_figure" in left_out
+        for plan in plans:
+            assert "Seq Scan on capture_gist" not in plan
             assert "Seq Scan on capture_capture" not in plan
-            assert "Seq Scan on capture_mention" not in plan
-            assert "Seq Scan on capture_source" not in plan
-        assert "Index Only Scan using capture_for_history" in plan_of(FIGURES, told)
-        assert "Index Scan using capture_in_no_figure" in plan_of(LEFT_OUT, told)
 
 
 def multiply() -> None:
@@ -318,13 +402,15 @@ def multiply() -> None:
             SELECT team_id, of_check_id, prompt_id, provider, sample + n, '', outcome, '', '', repeat(text, 50), '',
                 surface, 1, 0, 0, simulated, cached, answered_at, '[]', matcher, edition
             FROM capture_capture, generate_series(1, 5000) n WHERE id = %(old)s;
-            INSERT INTO capture_mention (capture_id, brand_id, rank, hits, start, "end", words, flags, matcher)
-            SELECT id, %(brand)s, 1, 1, 0, 1, 'x', '{}', 1 FROM capture_capture WHERE sample > 1;
-            INSERT INTO capture_source (capture_id, position, url, raw_url, domain, title, cited, spans)
-            SELECT id, 1, repeat('x', 200), '', 'a.example', '', true, '[]' FROM capture_capture WHERE sample > 1;
+            INSERT INTO capture_gist (capture_id, brand_id, provider, country, branded, simulated, answered_at, model,
+                question, cell, rank, rivals, sites, kinds, matcher, edition)
+            SELECT capture.id, brand_id, gist.provider, '', false, false, gist.answered_at, '', question, cell, rank,
+                rivals, sites, kinds, gist.matcher, gist.edition
+            FROM capture_gist gist JOIN capture_capture capture ON capture.sample > 1
+            WHERE gist.capture_id = %(old)s;
             ANALYZE;
             """,
-            {"old": old.pk, "brand": other.brand.pk},
+            {"old": old.pk},
         )
 
 

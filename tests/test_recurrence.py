@@ -6,7 +6,7 @@ from datetime import UTC, date, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from capture.recurrence import next_time
@@ -62,6 +62,7 @@ def test_a_day_that_a_zone_leaves_out_is_not_made_up_for():
 
 
 @pytest.mark.parametrize("zone", ZONES)
+@settings(deadline=None)
 @given(start=MOMENTS, hour=st.integers(0, 23))
 def test_each_day_of_any_zone_has_one(zone, start, hour):
     due = next_time(start, hour, ZoneInfo(zone))
@@ -75,6 +76,7 @@ def test_each_day_of_any_zone_has_one(zone, start, hour):
     assert (days[-1] - days[0]).days == 39 + left_out
 
 
+@settings(deadline=None)
 @given(start=MOMENTS, weekday=st.integers(MONDAY, SUNDAY))
 def test_each_week_has_one(start, weekday):
     due = next_time(start, 2, BERLIN, weekday)

@@ -50,14 +50,14 @@ class TestOneTooMany:
         assert not Brand.objects.filter(name="Fabrikam").exists()
 
     def test_says_when_there_is_room_again(self, busy):
-        newest = Check.objects.order_by("pk").last()
+        newest = Check.objects.latest("pk")
         Check.objects.exclude(pk=newest.pk).update(created_at=ClockTimestamp() - timedelta(seconds=49.5))
 
         with pytest.raises(TooManyChecksError, match="in 11 seconds"):
             ask(busy)
 
     def test_is_taken_once_the_first_is_a_minute_old(self, busy):
-        newest = Check.objects.order_by("pk").last()
+        newest = Check.objects.latest("pk")
         Check.objects.exclude(pk=newest.pk).update(created_at=ClockTimestamp() - timedelta(seconds=60))
 
         assert ask(busy)
@@ -71,7 +71,7 @@ class TestOneTooMany:
         assert Check.objects.count() == MOST
 
     def test_is_told_where_all_is_to_be_asked_again(self, browser, busy):
-        check = Check.objects.first()
+        check = Check.objects.earliest("pk")
 
         response = browser.post(path_of(check, "repeat"), {"confirmed": "yes", "nonce": "x"}, follow=True)
 
@@ -86,7 +86,7 @@ class TestOneTooMany:
 
     def test_of_the_same_form_is_none(self, busy):
         order = make_order()
-        Check.objects.first().delete()
+        Check.objects.earliest("pk").delete()
         queue.enqueue(order, Team.objects.of(busy), busy, systems.estimates(), most_a_minute=MOST)
 
         again = queue.enqueue(order, Team.objects.of(busy), busy, systems.estimates(), most_a_minute=MOST)

@@ -33,9 +33,14 @@ def today(hour: int, minute: int, **more: int) -> datetime:
 
 
 def test_what_is_said_to_come_has_not_passed():
-    assert clock(today(12, 5)) == "12:05"
-    assert clock(today(12, 5, microseconds=1)) == "12:06"
+    assert clock(today(12, 5)) == "12:05 UTC"
+    assert clock(today(12, 5, microseconds=1)) == "12:06 UTC"
+
+
+def test_the_zone_is_that_of_whoever_reads():
+    with timezone.override("Asia/Kathmandu"):
+        assert "17:50 +0545" in clock(today(12, 5))
 
 
 def test_another_day_is_named():
-    assert clock(datetime(2020, 2, 29, 23, 59, 30, tzinfo=UTC)) == "00:00, 1 March"
+    assert clock(datetime(2020, 2, 29, 23, 59, 30, tzinfo=UTC)) == "00:00 UTC, 1 March"

@@ -48,7 +48,7 @@ def cool(minutes: float = 15, reason: str = "invalid_api_key", name: str = "open
 
 def clock(at) -> str:
     """The minute by which a moment has come."""
-    return (timezone.localtime(at) + timedelta(minutes=1, microseconds=-1)).strftime("%H:%M")
+    return (timezone.localtime(at) + timedelta(minutes=1, microseconds=-1)).strftime("%H:%M %Z")
 
 
 def put_off(job: CaptureJob, minutes: float) -> None:
@@ -161,7 +161,7 @@ class TestBeforeItsStart:
 
         assert "at 12:00" in wait.words
         assert "at 17:30" in told
-        assert f"at 12:01, {noon + timedelta(days=1):%-d %B}" in later.words
+        assert f"at 12:01 UTC, {noon + timedelta(days=1):%-d %B}" in later.words
 
     def test_after_the_cooling_one_call_is_tried_first(self):
         cool(minutes=-1)

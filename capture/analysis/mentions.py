@@ -12,7 +12,7 @@ from capture.analysis.names import Haystack, names_of
 from capture.analysis.text import visible
 
 # Goes up when a rule changes, so that figures by different rules are not compared.
-MATCHER_VERSION = 1
+MATCHER_VERSION = 2
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import groupby
 
+import regex
+
 from capture.analysis.boundaries import begins_at, end_of
 from capture.analysis.folding import BETWEEN, DROP_BETWEEN, MARK, fold
 from capture.analysis.patterns import between, inflected, stem
@@ -25,6 +27,8 @@ _MOST_ANCHORS = 8
 # Said or left out before a name: these never tell one name from another.
 _NOT_LEADING = frozenset("\"'¡¿")
 _NOT_TRAILING = " .'\"!"
+# Persian and Urdu words of one name are parted by a zero-width non-joiner, or by a space by whoever has no such key.
+_PARTED = regex.compile(r"(?<=\p{Arabic})\u200c(?=\p{Arabic})")
 
 
 class Haystack:
@@ -107,12 +111,14 @@ def names_of(words: str, *, keep_case: bool = False) -> tuple[Name, ...]:
 
     Returns:
         The name, and a second time where its accents are also spelled out (`Mueller`); a mixture would leave patterns
-        many ways to read one text. Nothing for what has no letter and no digit.
+        many ways to read one text. So with a Persian or Urdu name of several words. Nothing for what has no letter and
+        no digit.
     """
     signs = signs_of(words, keep_case=keep_case)
     if not any(sign.is_letter for sign in signs):
         return ()
-    spelled = [tuple(sign.spelled(out=out) for sign in signs) for out in (False, True)]
+    parted = signs_of(_PARTED.sub(" ", words), keep_case=keep_case)
+    spelled = [tuple(sign.spelled(out=out) for sign in way) for way in (signs, parted) for out in (False, True)]
     return tuple(_name(way, keep_case=keep_case) for way in dict.fromkeys(spelled))
 
 

@@ -51,20 +51,21 @@ class Reading:
     """Whom an answer names, each list in the order in which they are first named.
 
     Arguments:
-        asked, today, edition: see `Watch`.
+        asked, today: see `Watch`.
+        watch: for whom it was looked.
         matcher: version of the rules.
     """
 
     asked: tuple[Named, ...]
     today: tuple[Named, ...]
-    edition: int
+    watch: Watch
     matcher: int
 
 
 def read(text: str, watch: Watch) -> Reading:
     """Read an answer; places in it are those of the whole text."""
     text = text[:MOST_CHARACTERS]
-    return Reading(named(text, watch.asked), named(text, watch.today), watch.edition, MATCHER_VERSION)
+    return Reading(named(text, watch.asked), named(text, watch.today), watch, MATCHER_VERSION)
 
 
 def named(text: str, entities: Sequence[Entity]) -> tuple[Named, ...]:

@@ -10,8 +10,7 @@ from django import forms
 from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy as later
-from django.utils.translation import ngettext
+from django.utils.translation import gettext_lazy, ngettext
 
 from capture import systems
 from capture.forms.codes import countries, languages
@@ -50,36 +49,44 @@ class CheckForm(forms.Form):
     # Errors are told in our words, beside their fields, and not in the browser's.
     use_required_attribute = False
 
-    brand = NameField(label=later("Brand"), error_messages={"required": later("Which brand is it about?")})
-    competitors = LinesField(label=later("Competitors"), required=False, help_text=later("One a line."))
+    brand = NameField(
+        label=gettext_lazy("Brand"), error_messages={"required": gettext_lazy("Which brand is it about?")}
+    )
+    competitors = LinesField(label=gettext_lazy("Competitors"), required=False, help_text=gettext_lazy("One a line."))
     prompts = LinesField(
-        label=later("Questions"),
-        help_text=later("One a line, as somebody would ask an AI system."),
-        error_messages={"required": later("Ask at least one question.")},
+        label=gettext_lazy("Questions"),
+        help_text=gettext_lazy("One a line, as somebody would ask an AI system."),
+        error_messages={"required": gettext_lazy("Ask at least one question.")},
     )
     providers = forms.MultipleChoiceField(
-        label=later("AI systems"), choices=all_systems, error_messages={"required": later("Choose an AI system.")}
+        label=gettext_lazy("AI systems"),
+        choices=all_systems,
+        error_messages={"required": gettext_lazy("Choose an AI system.")},
     )
     country = CodeField(
         countries,
         str.upper,
-        label=later("Country"),
-        error_messages={"invalid_choice": later("There is no country “%(value)s”. A code has two letters, like DE.")},
+        label=gettext_lazy("Country"),
+        error_messages={
+            "invalid_choice": gettext_lazy("There is no country “%(value)s”. A code has two letters, like DE.")
+        },
     )
     language = CodeField(
         languages,
         str.lower,
-        label=later("Language"),
-        error_messages={"invalid_choice": later("There is no language “%(value)s”. A code has two letters, like de.")},
+        label=gettext_lazy("Language"),
+        error_messages={
+            "invalid_choice": gettext_lazy("There is no language “%(value)s”. A code has two letters, like de.")
+        },
     )
     samples = forms.IntegerField(
-        label=later("Samples"),
+        label=gettext_lazy("Samples"),
         required=False,
         min_value=1,
         max_value=MOST_SAMPLES,
         initial=1,
-        help_text=later("How often each question is asked. A system seldom gives the same answer twice."),
-        error_messages=dict.fromkeys(("invalid", "min_value", "max_value"), later("From 1 to 5, please.")),
+        help_text=gettext_lazy("How often each question is asked. A system seldom gives the same answer twice."),
+        error_messages=dict.fromkeys(("invalid", "min_value", "max_value"), gettext_lazy("From 1 to 5, please.")),
     )
     nonce = forms.CharField(required=False, widget=forms.HiddenInput)
 

@@ -10,7 +10,7 @@ from django import forms
 from django.core.exceptions import ValidationError
 from django.http import QueryDict
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy as later
+from django.utils.translation import gettext_lazy
 
 from capture.analysis.mentions import Entity, clashes
 from capture.analysis.risk import Risk, risks_of
@@ -31,21 +31,23 @@ class NamesForm(forms.Form):
 
     use_required_attribute = False
 
-    name = NameField(label=later("Name"), error_messages={"required": later("It needs a name.")})
+    name = NameField(label=gettext_lazy("Name"), error_messages={"required": gettext_lazy("It needs a name.")})
     aliases = LinesField(
-        label=later("Other names"),
+        label=gettext_lazy("Other names"),
         required=False,
-        help_text=later(
+        help_text=gettext_lazy(
             "One a line. Its bare domain goes here, too, if it is to count where a text says “example.com”."
         ),
     )
     domains = LinesField(
-        label=later("Own domains"), required=False, help_text=later("One a line. Sources on them are its own.")
+        label=gettext_lazy("Own domains"),
+        required=False,
+        help_text=gettext_lazy("One a line. Sources on them are its own."),
     )
     match_case = forms.BooleanField(
-        label=later("Upper and lower case count"),
+        label=gettext_lazy("Upper and lower case count"),
         required=False,
-        help_text=later("For a name that is also a word: “Apple”, not “apple”."),
+        help_text=gettext_lazy("For a name that is also a word: “Apple”, not “apple”."),
     )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -94,7 +96,7 @@ class CompetitorForm(NamesForm):
 
     number = forms.IntegerField(required=False, widget=forms.HiddenInput)
     archived = forms.BooleanField(
-        label=later("Archived"), required=False, help_text=later("Not looked for any more, nor counted.")
+        label=gettext_lazy("Archived"), required=False, help_text=gettext_lazy("Not looked for any more, nor counted.")
     )
 
     @property

@@ -6,7 +6,7 @@ from django import forms
 from django.utils import timezone
 from django.utils.formats import date_format
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy as later
+from django.utils.translation import gettext_lazy
 
 from capture.models import Check, Schedule
 
@@ -18,8 +18,8 @@ class RepeatForm(forms.Form):
 
     use_required_attribute = False
 
-    every = forms.ChoiceField(label=later("Repeat"), choices=Schedule.Every.choices)
-    hour = forms.TypedChoiceField(label=later("Hour"), choices=HOURS, coerce=int)
+    every = forms.ChoiceField(label=gettext_lazy("Repeat"), choices=Schedule.Every.choices)
+    hour = forms.TypedChoiceField(label=gettext_lazy("Hour"), choices=HOURS, coerce=int)
 
     @classmethod
     def of(cls, check: Check, schedule: Schedule | None) -> RepeatForm:

@@ -65,7 +65,7 @@ def _choice(provider: type[Provider], chosen: Collection[str], obstacle: Wait | 
         missing="" if asked else asked_with(provider),
         simulated=asked is not None and asked.account.simulated,
         checked=asked is not None and provider.slug in chosen,
-        notes=tuple(note for note in (provider.samples_note, provider.locale_note) if note),
+        notes=tuple(_(note) for note in (provider.samples_note, provider.locale_note) if note),
         cost=_cost(asked) if asked else "",
         held=obstacle.told if asked and obstacle else "",
     )

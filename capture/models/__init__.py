@@ -7,9 +7,11 @@ from capture.models.brands import Brand, Competitor, HistoryMark
 from capture.models.captures import Capture, Outcome, Source
 from capture.models.charges import Charge
 from capture.models.checks import Check, Prompt, Schedule
+from capture.models.gists import Gist
 from capture.models.jobs import Attempt, AttemptOutcome, CaptureJob, Status
 from capture.models.lanes import Lane
 from capture.models.mentions import Mention
+from capture.models.staff_actions import StaffAction
 from capture.models.teams import Membership, Team
 from capture.models.workers import Worker
 
@@ -22,6 +24,7 @@ __all__ = [
     "Charge",
     "Check",
     "Competitor",
+    "Gist",
     "HistoryMark",
     "Lane",
     "Membership",
@@ -30,6 +33,7 @@ __all__ = [
     "Prompt",
     "Schedule",
     "Source",
+    "StaffAction",
     "Status",
     "Team",
     "Worker",

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import Any, TypeVar
 
 from django.contrib.postgres.fields import ArrayField
+from django.contrib.postgres.functions import RandomUUID
 from django.db import models, transaction
 from django.db.models import F, Q, QuerySet, Value
 from django.db.models.functions import Lower, Now
@@ -80,6 +81,7 @@ class Brand(Named):
     Its names and its competitors' together are an edition; a capture knows by which edition its mentions were found.
     """
 
+    uuid = models.UUIDField(unique=True, db_default=RandomUUID(), editable=False, help_text="by which it is addressed")
     team = models.ForeignKey(Team, models.CASCADE, related_name="brands")
     edition = models.PositiveIntegerField(default=1, help_text="goes up when a name changes, its competitors' included")
     edited_at = models.DateTimeField(null=True, blank=True, help_text="when it last went up")

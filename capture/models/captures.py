@@ -37,9 +37,11 @@ class CaptureQuerySet(models.QuerySet["Capture"]):
     def unread(self, brand: Brand) -> CaptureQuerySet:
         """Answers about a brand that have to be read by its names of today, or by other rules than they were.
 
-        One that could not be read (by no rules, yet by this edition) is not tried again.
+        One that could not be read (by no rules, yet by this edition) is not tried again. One of which history knows
+        nothing was kept by AI Control as it was before there were gists.
         """
-        read = Q(edition=brand.edition) & (Q(matcher=0) | Q(matcher__gte=MATCHER_VERSION))
+        told = Q(matcher__gte=MATCHER_VERSION) & (Q(cached=True) | Q(gist__isnull=False))
+        read = Q(edition=brand.edition) & (Q(matcher=0) | told)
         return self.answered().filter(~read, of_check__brand=brand)
 
     def new_unread(self) -> CaptureQuerySet:
@@ -96,13 +98,6 @@ class Capture(models.Model):
         )
         indexes = (
             models.Index(fields=["remote_id"], name="capture_remote_id", condition=~Q(remote_id="")),
-            # With all that history reads of answers, so that it passes by their texts.
-            models.Index(
-                fields=["of_check", "answered_at"],
-                name="capture_for_history",
-                include=["id", "prompt", "provider", "surface", "model", "simulated", "cached", "matcher", "edition"],
-                condition=Q(outcome=Outcome.ANSWERED),
-            ),
             models.Index(
                 fields=["of_check"],
                 name="capture_in_no_figure",
@@ -131,11 +126,7 @@ class Source(models.Model):
 
     class Meta:
         constraints = (models.UniqueConstraint(fields=["capture", "position"], name="source_position"),)
-        indexes = (
-            models.Index(fields=["domain"], name="source_domain"),
-            # With all that history reads of sources.
-            models.Index(fields=["capture"], name="source_for_history", include=["domain"]),
-        )
+        indexes = (models.Index(fields=["domain"], name="source_domain"),)
 
     def __str__(self) -> str:
         return str(self.url)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, date, datetime
+from datetime import date, datetime
 from typing import cast
 
 from django.db import connection
@@ -33,4 +33,7 @@ def database_now() -> datetime:
 
 def database_today() -> date:
     """The day in UTC by the one clock; money is counted by such days."""
-    return database_now().astimezone(UTC).date()
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT (clock_timestamp() AT TIME ZONE 'UTC')::date")
+        (today,) = cursor.fetchone()
+    return cast("date", today)

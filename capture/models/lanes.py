@@ -5,15 +5,14 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import Any
 
-from django.db import connection, models
-from django.db.models import Q
+from django.db import models
+from django.db.models import Func, Q, Value
 
 from capture.models.clock import ClockTimestamp
 
 # Whoever freezes while it holds a lane's lock holds up that lane for a moment only.
 LOCK_TIMEOUT = timedelta(seconds=2)
 IDLE_TIMEOUT = timedelta(seconds=2)
-BE_BRIEF = "SELECT set_config('lock_timeout', %s, true), set_config('idle_in_transaction_session_timeout', %s, true)"
 
 
 class LaneBusyError(Exception):
@@ -24,22 +23,28 @@ class LaneQuerySet(models.QuerySet["Lane"]):
     def lock(self, name: str) -> Any:
         """The lane, locked until the end of the transaction, with the time as `now`.
 
-        The transaction's waits are bounded, for itself only, so that it works behind a connection pooler.
+        The transaction's waits are bounded from here on, for itself only, so that it works behind a connection pooler.
 
         Raises:
             LaneBusyError: somebody else has it now, or it is not there.
         """
-        with connection.cursor() as cursor:
-            cursor.execute(BE_BRIEF, [_milliseconds(LOCK_TIMEOUT), _milliseconds(IDLE_TIMEOUT)])
-        rows = self.select_for_update(no_key=True, skip_locked=True).annotate(now=ClockTimestamp())
+        rows = self.select_for_update(no_key=True, skip_locked=True).annotate(
+            now=ClockTimestamp(),
+            lock_timeout=_bound("lock_timeout", LOCK_TIMEOUT),
+            idle_timeout=_bound("idle_in_transaction_session_timeout", IDLE_TIMEOUT),
+        )
         lane = rows.filter(name=name).first()
         if lane is None:
             raise LaneBusyError(name)
         return lane
 
 
-def _milliseconds(span: timedelta) -> str:
-    return str(span // timedelta(milliseconds=1))
+def _bound(setting: str, span: timedelta) -> Func:
+    """Set a time-out for the rest of the transaction: part of a statement that is made anyway."""
+    milliseconds = str(span // timedelta(milliseconds=1))
+    return Func(
+        Value(setting), Value(milliseconds), Value(True), function="set_config", output_field=models.TextField()
+    )
 
 
 class Lane(models.Model):

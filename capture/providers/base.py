@@ -24,6 +24,11 @@ _GONE = frozenset({404, 410})
 _NOT_IN_A_BASE_URL = re.compile(r"[^!-~]|[%\"<>\\^`{|}]")
 
 
+def gettext_noop(words: str) -> str:
+    """Mark words for makemessages; pages translate them, as providers cannot."""
+    return words
+
+
 @dataclass(frozen=True, slots=True)
 class Account:
     """How one system is reached.

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from capture.providers import model_lists, prices
+from capture.providers.base import gettext_noop
 from capture.providers.errors import (
     BAD_KEY,
     BAD_MODEL,
@@ -70,7 +71,7 @@ class ChatGPT(ResponsesProvider):
     simulator_path = "/openai/v1"
     takes_country = True
     takes_language = False
-    locale_note = "ChatGPT takes a country, but no language: it answers in the language of the question."
+    locale_note = gettext_noop("ChatGPT takes a country, but no language: it answers in the language of the question.")
     rules = _RULES
     start_path = "/responses"
     poll_path = "/responses"

@@ -5,6 +5,7 @@ Format: https://serpapi.com/bing-copilot-api.
 
 from __future__ import annotations
 
+from capture.providers.base import gettext_noop
 from capture.providers.replies import Question
 from capture.providers.serpapi import SerpApiProvider
 
@@ -19,7 +20,9 @@ class Copilot(SerpApiProvider):
     footnotes = True
     takes_country = False
     takes_language = False
-    locale_note = "Copilot takes neither a country nor a language: it answers in the language of the question."
+    locale_note = gettext_noop(
+        "Copilot takes neither a country nor a language: it answers in the language of the question."
+    )
 
     def locale(self, question: Question) -> dict[str, str]:
         return {}

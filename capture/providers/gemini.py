@@ -14,7 +14,7 @@ from capture.providers import (
     prices,
     remote_ids,
 )
-from capture.providers.base import Account, Provider
+from capture.providers.base import Account, Provider, gettext_noop
 from capture.providers.errors import problem_of
 from capture.providers.gemini_redirects import Redirects
 from capture.providers.reading import mappings_of, read_object, text_of, unreadable
@@ -46,7 +46,7 @@ class Gemini(Provider):
     apis = (INTERACTIONS, GENERATE_CONTENT)
     takes_country = True
     takes_language = True
-    locale_note = (
+    locale_note = gettext_noop(
         "Gemini has no setting for a country or a language. Both are put to it as an instruction, which it may or may "
         "not heed."
     )

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from capture.providers.base import gettext_noop
 from capture.providers.reading import mapping_of, mappings_of, text_of
 from capture.providers.replies import Pending, Question
 from capture.providers.serpapi import Document, SerpApiProvider
@@ -31,7 +32,9 @@ class GoogleAI(SerpApiProvider):
     engine = "google_ai_mode"
     takes_country = True
     takes_language = True
-    locale_note = "Google AI is asked as from the country and in the language, but may answer in that of the question."
+    locale_note = gettext_noop(
+        "Google AI is asked as from the country and in the language, but may answer in that of the question."
+    )
 
     def locale(self, question: Question) -> dict[str, str]:
         country, language = question.country.lower(), question.language.lower()

@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 from urllib.parse import urlencode
 
 from capture.providers import prices, remote_ids, serpapi_markdown
-from capture.providers.base import Provider
+from capture.providers.base import Provider, gettext_noop
 from capture.providers.errors import (
     BAD_KEY,
     FATAL,
@@ -95,7 +95,7 @@ class SerpApiProvider(Provider):
     default_base_url = "https://serpapi.com"
     simulator_path = "/serpapi"
     most_samples = 1
-    samples_note = (
+    samples_note = gettext_noop(
         "SerpApi answers the same question from its cache for an hour, so a second sample would be a copy of the first."
     )
     # The name of the page among those that SerpApi reads.

@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping
 from decimal import Decimal
 
 from django.db import transaction
+from django.utils.translation import gettext as _
 
 from capture import budgets, systems
 from capture.models import Capture, CaptureJob, Check, Team
@@ -46,7 +47,7 @@ def requeue_places(check: Check, places: Collection[Place], estimates: Mapping[s
         )
         answered = set(Capture.objects.answered().filter(of_check=check).values_list(*PLACE))
         gone = sorted(wanted - tickets.keys() - answered)
-        budgets.require(check.team, budgets.expected(again) + _cost(gone, estimates), "Asking again")
+        budgets.require(check.team, budgets.expected(again) + _cost(gone, estimates), _("Asking again"))
         asked = requeue(again) + _make_anew(check, gone, estimates)
     log.info("check %s: asked again: %s jobs, %s of them made anew", check.uuid, asked, len(gone))
     return asked

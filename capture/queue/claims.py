@@ -78,7 +78,7 @@ def _take(jobs: JobQuerySet, most: int) -> list[CaptureJob]:
     if most <= 0:
         return []
     locked = jobs.select_for_update(skip_locked=True, of=("self",), no_key=True)
-    return list(locked.select_related("prompt", "of_check")[:most])
+    return list(locked.select_related("prompt", "of_check__brand").annotate(now=ClockTimestamp())[:most])
 
 
 def release(ticket: Ticket) -> bool:

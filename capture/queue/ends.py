@@ -23,7 +23,7 @@ FINISH = """
         worker = NULL, claim_token = NULL
     FROM held
     WHERE job.id = held.id
-    RETURNING job.id
+    RETURNING job.id, held.token
 """
 
 
@@ -59,14 +59,14 @@ def complete_all(endings: Sequence[Ending]) -> set[UUID]:
     """
     with transaction.atomic():
         held = move_held(FINISH, [ending.ticket for ending in endings])
-        mine = [ending for ending in endings if ending.ticket.job in held]
-        plain = first_replies.keep([(ending.ticket.attempt, ending.reply, ending.reading) for ending in mine])
+        mine = [ending for ending in endings if ending.ticket in held]
+        plain = first_replies.keep((ending.ticket, ending.reply, ending.reading) for ending in mine)
         for ending in mine:
             if ending.ticket.attempt not in plain:
                 _keep(_job(ending.ticket), ending)
     for ending in mine:
         told(ending.ticket, str(ending), done=True)
-    return {ending.ticket.attempt for ending in endings if ending.ticket.job in held or _complete_late(ending)}
+    return {ending.ticket.attempt for ending in endings if ending.ticket in held or _complete_late(ending)}
 
 
 def _complete_late(ending: Ending) -> bool:

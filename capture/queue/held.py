@@ -104,7 +104,7 @@ def move(ticket: Ticket, **changes: Any) -> bool:
 def locked(job: int) -> CaptureJob | None:
     """The job's row, locked; None when cleanup has taken it."""
     rows = CaptureJob.objects.select_for_update(of=("self",), no_key=True)
-    return rows.select_related("of_check").filter(pk=job).first()
+    return rows.select_related("of_check", "prompt").filter(pk=job).first()
 
 
 def _keep_late_id(ticket: Ticket, remote_id: str) -> None:

@@ -22,7 +22,7 @@ NOBODY: Mapping[str, Any] = {"worker": None, "claim_token": None}
 # their numbers, as everywhere, and whoever waits for one sees it as it is then.
 HELD = """
     WITH held AS (
-        SELECT job.id FROM capture_capturejob job
+        SELECT job.id, ticket.token FROM capture_capturejob job
         JOIN unnest(%(jobs)s::bigint[], %(tokens)s::uuid[]) AS ticket (job, token)
             ON job.id = ticket.job AND job.claim_token = ticket.token
         ORDER BY job.id
@@ -31,17 +31,19 @@ HELD = """
 """
 
 
-def move_held(statement: str, tickets: Sequence[Ticket], **more: Any) -> set[int]:
-    """Move the jobs of tickets that hold them; gives back the numbers of those that were moved.
+def move_held(statement: str, tickets: Sequence[Ticket], **more: Any) -> list[Ticket]:
+    """Move the jobs of those tickets that hold them; gives back these tickets.
 
     Arguments:
-        statement: an UPDATE of those that are `held`, which returns their numbers.
+        statement: an UPDATE of those that are `held`, which returns their numbers and tokens.
         more: what else it takes.
     """
     held: dict[str, Any] = {"jobs": [ticket.job for ticket in tickets], "tokens": [ticket.token for ticket in tickets]}
     with connection.cursor() as cursor:
         cursor.execute(HELD + statement, held | more)
-        return {job for (job,) in cursor.fetchall()}
+        moved = set(cursor.fetchall())
+    # Of two tickets of one job, one is from before it was lost.
+    return [ticket for ticket in tickets if (ticket.job, ticket.token) in moved]
 
 
 def told(ticket: Ticket, what: str, done: bool) -> bool:

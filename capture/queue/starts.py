@@ -18,9 +18,11 @@ from capture.queue.moves import NOBODY, move_held, told
 START = """
     UPDATE capture_capturejob job
     SET status = 'running', attempts = ticket.attempts, polls = 0, asked_at = clock_timestamp(), reason = ''
-    FROM held, unnest(%(jobs)s::bigint[], %(attempts)s::smallint[]) AS ticket (job, attempts)
-    WHERE job.id = held.id AND ticket.job = job.id
-    RETURNING job.id
+    FROM held
+    JOIN unnest(%(jobs)s::bigint[], %(tokens)s::uuid[], %(attempts)s::smallint[]) AS ticket (job, token, attempts)
+        ON ticket.job = held.id AND ticket.token = held.token
+    WHERE job.id = held.id
+    RETURNING job.id, held.token
 """
 
 
@@ -51,7 +53,7 @@ def start_all(intents: Sequence[Intent], worker: UUID) -> set[UUID]:
     tickets = [intent.ticket for intent in intents]
     with transaction.atomic():
         held = move_held(START, tickets, attempts=[ticket.attempts for ticket in tickets])
-        mine = [intent for intent in intents if intent.ticket.job in held]
+        mine = [intent for intent in intents if intent.ticket in held]
         begun = ledger.begin_attempts([(each.ticket, each.account, each.patience) for each in mine], worker)
         for ticket in (each.ticket for each in mine if each.ticket.attempt not in begun):
             if ledger.live_call(ticket.job):

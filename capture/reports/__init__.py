@@ -7,7 +7,7 @@ it. No final job is read, so that cleanup can take them at any time.
 from capture.reports.answers import Answer, Link, answer_at, answer_url, answers_on
 from capture.reports.asking import Asking, asking, asking_again, without_answer
 from capture.reports.board import Board, Group, Row, board_of
-from capture.reports.brands import BrandLine, brand_lines, brands_of
+from capture.reports.brands import BrandLine, brand_lines, brands_of, is_being_read
 from capture.reports.cells import Cell, State
 from capture.reports.checks import CheckLine, checks_of, lines
 from capture.reports.columns import System, system_of
@@ -15,9 +15,10 @@ from capture.reports.earlier import EarlierBrand, EarlierPrompt, earlier_brands,
 from capture.reports.exports import answer_rows, json_pieces, source_rows
 from capture.reports.figure_exports import figure_rows, site_rows, summary_json
 from capture.reports.figures import headings
-from capture.reports.glance import Glance, glance_at
+from capture.reports.glance import Glance, glance_at, glance_for_staff
 from capture.reports.history import History, history_of
-from capture.reports.history_exports import history_json, history_rows, seen_site_rows
+from capture.reports.history_exports import history_json, history_rows, rival_rows, seen_site_rows
+from capture.reports.history_rivals import Rivals, rivals_of
 from capture.reports.history_scope import AskedSoFar, Scope, asked_so_far
 from capture.reports.history_sources import sites_over_time
 from capture.reports.outlook import Outlook, Wanted, outlook_for
@@ -46,6 +47,7 @@ __all__ = [
     "Outlook",
     "Preview",
     "Progress",
+    "Rivals",
     "Row",
     "Run",
     "Scope",
@@ -76,10 +78,12 @@ __all__ = [
     "earlier_prompts",
     "figure_rows",
     "glance_at",
+    "glance_for_staff",
     "headings",
     "history_json",
     "history_of",
     "history_rows",
+    "is_being_read",
     "json_pieces",
     "key_of",
     "lines",
@@ -87,6 +91,8 @@ __all__ = [
     "outlook_for",
     "preview_of",
     "progress_of",
+    "rival_rows",
+    "rivals_of",
     "seen_site_rows",
     "series_of",
     "site_rows",

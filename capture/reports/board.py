@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from django.utils.translation import ngettext
@@ -150,4 +150,5 @@ class _Cells:
 
 def _waits(jobs: Iterable[OpenJob], glance: Glance) -> dict[int, Wait]:
     waits = waits_in(jobs, glance.lanes, glance.alive)
-    return waits | placed(waits, glance.ahead)
+    in_line = placed(waits, glance.ahead)
+    return waits | {job: replace(wait, follows=job in glance.following) for job, wait in in_line.items()}

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
+from uuid import UUID
 
 from django.db.models import Count, F, Max, OuterRef, Q, QuerySet, Subquery
 
-from capture.models import Brand, Capture, Check, Team
+from capture.models import Brand, Capture, Check, Gist, Team
 from capture.reports.cells import BRAND
 from capture.reports.checks import CheckLine, lines
 
@@ -18,13 +19,13 @@ class BrandLine:
     """A brand as a line of a list.
 
     Arguments:
-        number: by which its own pages are found.
+        uuid: by which its own pages are found.
         checks: how many there are of it.
         named, of: in how many answers of its last check it is named, of how many that count; 0 where there are none.
         last: the newest of them; None where there is none any more.
     """
 
-    number: int
+    uuid: UUID
     name: str
     checks: int
     named: int
@@ -57,7 +58,7 @@ def brand_lines(brands: Iterable[int]) -> list[BrandLine]:
     last = lines(brand.newest for brand in found if brand.newest)
     named = _named_in(last)
     return [
-        BrandLine(brand.pk, brand.name, brand.checks_made, *named.get(brand.newest, (0, 0)), last.get(brand.newest))
+        BrandLine(brand.uuid, brand.name, brand.checks_made, *named.get(brand.newest, (0, 0)), last.get(brand.newest))
         for brand in found
     ]
 
@@ -71,3 +72,11 @@ def _named_in(checks: Iterable[int]) -> dict[int, tuple[int, int]]:
     naming = Count("pk", filter=Q(named__contains=[{"key": BRAND}]))
     counted = answers.values("of_check", "simulated").annotate(naming=naming, of=Count("pk")).order_by("-simulated")
     return {row["of_check"]: (row["naming"], row["of"]) for row in counted}
+
+
+def is_being_read(brand: Brand) -> bool:
+    """Whether some of its stored answers are still to be read by its names of today. At most two queries."""
+    if brand.read_edition == brand.edition:
+        return False
+    earlier = Gist.objects.filter(brand=brand).exclude(edition=brand.edition)
+    return earlier.exists() or Capture.objects.new_unread().filter(of_check__brand=brand).exists()

@@ -11,8 +11,7 @@ from enum import StrEnum
 from typing import Any
 
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy as later
-from django.utils.translation import ngettext
+from django.utils.translation import gettext_lazy, ngettext
 
 from capture import reasons
 from capture.models import Outcome, Prompt, Status
@@ -48,16 +47,16 @@ class State(StrEnum):
 
 
 WORDS = {
-    State.ANSWERED: later("answered"),
-    State.REFUSED: later("refused"),
-    State.BLOCKED: later("blocked"),
-    State.EMPTY: later("empty"),
-    State.INCOMPLETE: later("incomplete"),
-    State.FAILED: later("failed"),
-    State.CANCELLED: later("cancelled"),
-    State.WORKING: later("working at the system"),
-    State.ASKING: later("asking"),
-    State.WAITING: later("waiting"),
+    State.ANSWERED: gettext_lazy("answered"),
+    State.REFUSED: gettext_lazy("refused"),
+    State.BLOCKED: gettext_lazy("blocked"),
+    State.EMPTY: gettext_lazy("empty"),
+    State.INCOMPLETE: gettext_lazy("incomplete"),
+    State.FAILED: gettext_lazy("failed"),
+    State.CANCELLED: gettext_lazy("cancelled"),
+    State.WORKING: gettext_lazy("working at the system"),
+    State.ASKING: gettext_lazy("asking"),
+    State.WAITING: gettext_lazy("waiting"),
 }
 
 
@@ -102,7 +101,7 @@ class Cell:
         if self.wait and self.wait.kind in HOLDS:
             return self.wait.told
         if self.wait and self.wait.ahead is not None:
-            return told_ahead(self.wait.ahead)
+            return _("after others of this check") if self.wait.follows else told_ahead(self.wait.ahead)
         return reasons.in_words(self.reason)
 
     @property

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from django.utils.translation import gettext
+
 from capture import systems
 from capture.models import Check
 from capture.providers import registry
@@ -30,7 +32,7 @@ class System:
         """What does not go as the check says for this system, in sentences."""
         fewer = systems.samples_of(self.slug, check.samples) < check.samples
         return [
-            note
+            gettext(note)
             for note in (
                 self.locale_note if check.country or check.language else "",
                 self.samples_note if fewer else "",

@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from capture.analysis.metrics import Figure
+from capture.analysis.metrics import Figure, Position
 from capture.models import Check
 from capture.reports.figures import FigureLine
 from capture.reports.summary import CitedSite, Part, Summary, Table, summary_of
@@ -16,7 +16,7 @@ Record = dict[str, Any]
 
 # What there is to say of every figure, in its order.
 MEASURE = ("hits", "of", "answers", "percent", "low_percent", "high_percent", "single_check")
-FIGURE = ("brand", "simulated", "branded_questions", "system", "figure", *MEASURE, "left_out", "check")
+FIGURE = ("brand", "simulated", "branded_questions", "system", "figure", *MEASURE, "mean", "left_out", "check")
 SITE = ("brand", "simulated", "domain", "kind", "systems", *MEASURE, "check")
 
 
@@ -57,6 +57,12 @@ def measure(figure: Figure) -> Record:
     }
 
 
+def place(position: Position) -> Record:
+    """What there is to say of the mean place among those named: no share, but a mean over the answers that name it."""
+    mean = None if position.mean is None else round(position.mean, 2)
+    return {"figure": "position", "answers": position.answers, "mean": mean}
+
+
 def cells(record: Record, columns: tuple[str, ...]) -> list[Any]:
     """A record as a row of a table."""
     return [
@@ -79,6 +85,7 @@ def _figure_records(line: FigureLine) -> Iterator[Record]:
     left_out = "; ".join(f"{count} {reason}" for count, reason in line.reasons)
     for name, figure in line.figures.items():
         yield {"system": line.label, "figure": name} | measure(figure) | {"left_out": left_out}
+    yield {"system": line.label} | place(line.position) | {"left_out": left_out}
 
 
 def _part_record(part: Part) -> Record:

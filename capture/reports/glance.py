@@ -21,22 +21,23 @@ from capture.reports import places
 from capture.reports.standings import Standing, standing_of
 from capture.reports.waiting import Alive
 
-# How many are ahead is told in steps, each from its number up to the next, or hundreds of places of a page would change
-# with each job that is claimed.
+# How many are ahead is told in steps, each from its number up to the next, and of the first job of each system only:
+# else some place of nearly every page would change with each job that is claimed anywhere.
 STEPS = (0, 1, 2, 3, 5, 10, 20, 50, 100, 200, 500, places.MOST)
 
 # A lane with nearly all its places taken counts as full: it is refilled within a second, and would flicker.
 BUSY = 0.9
 
-# The order of claims is that of `places.PLACES`; what is open, that of the partial index `job_open`.
+# The order of claims is that of `places.PLACES`, counted lane by lane, straight off its index: all lanes together would
+# have to be sorted. What is open is in the partial index `job_open`.
 GLANCE = """
 WITH
 chosen AS (
     SELECT capture_check.*, capture_team.time_zone
     FROM capture_check JOIN capture_team ON capture_team.id = capture_check.team_id
-    WHERE uuid = %(uuid)s AND team_id = (
+    WHERE uuid = %(uuid)s AND (%(staff)s OR team_id = (
         SELECT team_id FROM capture_membership WHERE user_id = %(user)s ORDER BY id LIMIT 1
-    )
+    ))
 ),
 alive AS (
     SELECT id, providers
@@ -59,11 +60,12 @@ lanes AS (
     WHERE lane.name IN (SELECT lane FROM open)
 ),
 line AS (
-    SELECT open.id, coalesce(front.ahead, %(most)s) AS ahead
+    SELECT open.id, coalesce(front.ahead, %(most)s) AS ahead,
+        row_number() OVER (PARTITION BY open.provider ORDER BY open.turn, open.id) > 1 AS follows
     FROM open LEFT JOIN (
-        SELECT first.id, row_number() OVER (PARTITION BY first.lane ORDER BY first.turn, first.id) - 1 AS ahead
+        SELECT first.id, first.ahead
         FROM (SELECT DISTINCT lane FROM open WHERE in_line) wanted CROSS JOIN LATERAL (
-            SELECT job.id, job.turn, job.lane
+            SELECT job.id, row_number() OVER (ORDER BY job.turn, job.id) - 1 AS ahead
             FROM capture_capturejob job
             WHERE job.status = 'pending' AND job.run_after IS NULL AND job.lane = wanted.lane
             ORDER BY job.turn, job.id
@@ -77,6 +79,7 @@ SELECT chosen.*,
     (SELECT json_agg(lanes) FROM lanes)::text AS lanes,
     (SELECT json_object_agg(id, providers) FROM alive)::text AS workers,
     (SELECT json_object_agg(id, ahead) FROM line)::text AS line,
+    (SELECT json_agg(id) FROM line WHERE follows)::text AS following,
     md5(concat_ws('|',
         (
             SELECT string_agg(concat_ws(' ',
@@ -84,7 +87,7 @@ SELECT chosen.*,
                 CASE WHEN open.status = 'pending' THEN open.run_after END,
                 open.worker IS NULL OR EXISTS (SELECT FROM alive WHERE alive.id = open.worker),
                 open.status = 'waiting' AND open.run_after <= statement_timestamp() AND lanes.cooling_since IS NOT NULL,
-                width_bucket(line.ahead, %(steps)s::bigint[])
+                CASE WHEN line.follows THEN -1 ELSE width_bucket(line.ahead, %(steps)s::bigint[]) END
             ), ';' ORDER BY open.id)
             FROM open LEFT JOIN lanes ON lanes.name = open.lane LEFT JOIN line ON line.id = open.id
         ),
@@ -142,12 +145,26 @@ class Glance:
         """How many jobs go before each of its jobs that stand in line; `places.MOST` means at least so many."""
         return {int(job): ahead for job, ahead in json.loads(self.check.line or "{}").items()}
 
+    @cached_property
+    def following(self) -> frozenset[int]:
+        """Its jobs in line that have another of the same check and system before them."""
+        return frozenset(json.loads(self.check.following or "[]"))
+
 
 def glance_at(user: Any, uuid: UUID) -> Glance | None:
     """How a check of the user's team stands, in one query; None if the team has none of that name."""
+    return _glance(uuid, user=user.pk, staff=False)
+
+
+def glance_for_staff(uuid: UUID) -> Glance | None:
+    """The same for a check of any team. Whoever calls this has to see to it that somebody may open it."""
+    return _glance(uuid, user=None, staff=True)
+
+
+def _glance(uuid: UUID, **who: Any) -> Glance | None:
     asked = {
+        **who,
         "uuid": uuid,
-        "user": user.pk,
         "lease": LEASE,
         "parked": PARKED_AFTER,
         "most": places.MOST,

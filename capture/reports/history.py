@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import date, timedelta
 from functools import cached_property
 
-from django.db.models import Min
-from django.utils.formats import date_format
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
 
-from capture.analysis.answers import day_of
-from capture.analysis.metrics import NOTHING, Change, Figure, Verdict
-from capture.charts import Chart, Value, chart_of
-from capture.models import Capture, HistoryMark
+from capture.analysis.metrics import Change, Figure, Verdict
 from capture.reports.columns import system_of
 from capture.reports.figures import FigureLine, Heading, headings
 from capture.reports.history_counts import COUNTED, Figures, figures_of, run
+from capture.reports.history_drawings import Drawing, drawing_of, labels_of, stretch_in_words
+from capture.reports.history_marks import Mark, marks_of
 from capture.reports.history_scope import Scope
 
 # What is drawn over time; the others stand in the table of the period.
@@ -43,30 +38,6 @@ WHERE asked.brand_id = %(brand)s
     AND capture.answered_at >= %(since)s AND capture.answered_at < %(end)s
 GROUP BY 1, 2
 """
-
-
-@dataclass(frozen=True, slots=True)
-class Mark:
-    """Something that makes figures before and after it less alike.
-
-    Arguments:
-        system: the AI system whose figures; None for all.
-    """
-
-    day: date
-    words: str
-    system: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Drawing:
-    """One metric at one AI system over time, drawn and in words."""
-
-    slug: str
-    label: str
-    heading: Heading
-    chart: Chart
-    words: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,14 +102,8 @@ class History:
         return HistoryLine(FigureLine(label, figures, self.figures.position(slug), left_out), tuple(moved))
 
     @property
-    def labels(self) -> list[str]:
-        """What the stretches of time are called: by their first days."""
-        return [date_format(day, "j M Y" if self.scope.days > 364 else "j M") for day in self.scope.stretches]
-
-    @property
     def stretch_words(self) -> str:
-        number = self.scope.stretch
-        return ngettext("%(number)s day a step", "%(number)s days a step", number) % {"number": number}
+        return stretch_in_words(self.scope)
 
     @property
     def drawings(self) -> Iterator[Drawing]:
@@ -148,34 +113,25 @@ class History:
                 yield self._drawing(heading, slug)
 
     def _drawing(self, heading: Heading, slug: str | None) -> Drawing:
-        figures = self.over_time(heading.slug, slug)
-        values = [_value(figure, label) for figure, label in zip(figures, self.labels, strict=True)]
-        shown = (mark for mark in self.marks if slug is None or mark.system in (None, slug))
-        marks = [(self._place(mark.day), mark.words) for mark in shown]
         label = system_of(slug).label if slug else _("Overall")
-        return Drawing(
-            slug or "overall", label, heading, chart_of(values, self.labels, marks), _in_words(values, figures)
-        )
+        marks = [mark for mark in self.marks if slug is None or mark.system in (None, slug)]
+        return drawing_of(slug or "overall", label, heading, self.over_time(heading.slug, slug), self.scope, marks)
 
     def over_time(self, metric: str, slug: str | None) -> list[Figure]:
         return [self.figures.at(stretch, metric, slug) for stretch in range(len(self.scope.stretches))]
-
-    def _place(self, day: date) -> float:
-        """Where a day's beginning stands among the stretches, 0 being the middle of the first."""
-        return (day - self.scope.stretches[0]).days / self.scope.stretch - 0.5
 
     @property
     def table(self) -> Iterator[tuple[str, list[tuple[str, list[Figure]]]]]:
         """What is drawn as rows: for each stretch, each system with its figures."""
         shown = [(None, _("Overall")), *((slug, system_of(slug).label) for slug in self.systems)]
-        for stretch, label in enumerate(self.labels):
+        for stretch, label in enumerate(labels_of(self.scope)):
             yield label, [(name, [self.figures.at(stretch, metric, slug) for metric in DRAWN]) for slug, name in shown]
 
 
 def history_of(scope: Scope) -> History:
     """A brand's history. Six queries and the settings of the first, whatever the number of its answers."""
     rivals = list(scope.brand.competitors.current().values_list("pk", flat=True))
-    return History(scope, figures_of(scope, rivals), _left_out(scope), tuple(_marks(scope)))
+    return History(scope, figures_of(scope, rivals), _left_out(scope), marks_of(scope))
 
 
 def _left_out(scope: Scope) -> dict[str, Counter[str]]:
@@ -184,51 +140,3 @@ def _left_out(scope: Scope) -> dict[str, Counter[str]]:
     for provider, reason, count in run(LEFT_OUT, parameters):
         found[provider][reason] = count
     return dict(found)
-
-
-def _marks(scope: Scope) -> Iterator[Mark]:
-    """The same on one day once, in order of time."""
-    marks = [*_name_marks(scope), *_model_marks(scope)]
-    yield from sorted(dict.fromkeys(marks), key=lambda mark: (mark.day, mark.words))
-
-
-def _name_marks(scope: Scope) -> Iterator[Mark]:
-    words = {HistoryMark.Kind.NAMES: _("names changed"), HistoryMark.Kind.MATCHER: _("rules for finding names changed")}
-    begin, end = scope.midnight(scope.since), scope.midnight(scope.until + timedelta(days=1))
-    for kind, at in scope.brand.marks.filter(at__gte=begin, at__lt=end).values_list("kind", "at"):
-        yield Mark(day_of(at, scope.zone), words[HistoryMark.Kind(kind)])
-
-
-def _model_marks(scope: Scope) -> Iterator[Mark]:
-    """Where a system answers by a model for the first time, other than the first that is known."""
-    answers = Capture.objects.originals().filter(of_check__brand=scope.brand, simulated=scope.simulated)
-    answers = answers.filter(
-        answered_at__gte=scope.midnight(scope.before), answered_at__lt=scope.midnight(scope.until + timedelta(days=1))
-    )
-    if scope.systems:
-        answers = answers.filter(provider__in=scope.systems)
-    known: set[str] = set()
-    for provider, model, first in (
-        answers.values_list("provider", "model").annotate(first=Min("answered_at")).order_by("first")
-    ):
-        day = day_of(first, scope.zone)
-        if provider in known and model and day >= scope.since:
-            words = _("%(system)s answers by %(model)s") % {"system": system_of(provider).label, "model": model}
-            yield Mark(day, words, provider)
-        known.add(provider)
-
-
-def _value(figure: Figure, label: str) -> Value | None:
-    if figure.share is None or figure.bounds is None:
-        return None
-    return Value(figure.share, *figure.bounds, few=figure.is_of_few, words=f"{label}: {figure.text()}")
-
-
-def _in_words(values: Sequence[Value | None], figures: Sequence[Figure]) -> str:
-    """A drawing for those who do not see it; all of it is in the table as well."""
-    measured = [value for value in values if value]
-    if not measured:
-        return NOTHING if any(figure.measured for figure in figures) else _("not measured")
-    if len(measured) == 1:
-        return measured[0].words
-    return _("from %(first)s to %(last)s") % {"first": measured[0].words, "last": measured[-1].words}

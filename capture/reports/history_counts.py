@@ -13,7 +13,7 @@ from django.db import connection, transaction
 
 from capture.analysis.intervals import Spread, interval_of_spread
 from capture.analysis.metrics import Change, Figure, Position, change_between
-from capture.reports.history_scope import ANSWERS, Scope
+from capture.reports.history_scope import ANSWERS, DAY, RIVALS, STRETCH, Scope
 
 # What is counted on one day of one cell: the numerator and the denominator of each metric.
 COUNTED = {
@@ -49,45 +49,37 @@ def _each(template: str) -> str:
 # `stretch` is -1 before the period, and null in sums over a whole period; without a system they are over all of them.
 # Counts are narrow integers, since sums of wide ones are slow.
 FIGURES = f"""
-WITH {ANSWERS},
-rivals AS (
-    SELECT capture_id, count(*)::int AS voices
-    FROM capture_mention
-    WHERE competitor_id = ANY(%(rivals)s::bigint[])
-    GROUP BY capture_id
+WITH answers AS MATERIALIZED (
+    SELECT question, cell, provider, matcher, edition, rank, cardinality({RIVALS}) AS rivals, {DAY} AS day
+    {ANSWERS}
 ),
 daily AS (
-    SELECT key, provider, surface, day, day <= %(days)s AS earlier,
-        CASE WHEN day <= %(days)s THEN -1
-            ELSE %(stretches)s - 1 - (2 * %(days)s - day) / %(stretch)s END AS stretch,
+    SELECT question, cell, provider, day, {STRETCH} AS stretch, day <= %(days)s AS earlier,
         count(*)::int AS answers,
-        count(mention.rank)::int AS naming,
-        (count(*) FILTER (WHERE mention.rank = 1))::int AS first,
-        coalesce(sum(mention.rank), 0)::int AS ranks,
-        CASE WHEN cardinality(%(rivals)s::bigint[]) > 0
-            THEN (count(mention.rank) + coalesce(sum(rivals.voices), 0))::int ELSE 0 END AS voices,
-        min(answers.matcher) AS matcher, max(answers.matcher) AS last_matcher,
-        min(answers.edition) AS edition, max(answers.edition) AS last_edition
+        count(rank)::int AS naming,
+        (count(*) FILTER (WHERE rank = 1))::int AS first,
+        coalesce(sum(rank), 0)::int AS ranks,
+        CASE WHEN cardinality(%(rivals)s::bigint[]) > 0 THEN (count(rank) + sum(rivals))::int ELSE 0 END AS voices,
+        min(matcher) AS matcher, max(matcher) AS last_matcher,
+        min(edition) AS edition, max(edition) AS last_edition
     FROM answers
-        LEFT JOIN capture_mention mention ON mention.brand_id = %(brand)s AND mention.capture_id = answers.id
-        LEFT JOIN rivals ON rivals.capture_id = answers.id
-    GROUP BY key, provider, surface, day
+    GROUP BY question, cell, provider, day
 ),
 cells AS (
-    SELECT key, provider, surface, stretch, earlier, sum(ranks) AS ranks, sum(answers) AS all_answers,
+    SELECT question, cell, provider, stretch, earlier, sum(ranks) AS ranks, sum(answers) AS all_answers,
         {_each(_CELL)}
     FROM daily
-    GROUP BY GROUPING SETS ((provider, key, surface, stretch), (provider, key, surface, earlier))
+    GROUP BY GROUPING SETS ((question, cell, provider, stretch), (question, cell, provider, earlier))
     HAVING stretch IS DISTINCT FROM -1
 ),
 measured AS (
-    SELECT cells.key, cells.provider, cells.stretch, cells.earlier, cells.ranks, cells.all_answers, one.*,
+    SELECT cells.question, cells.provider, cells.stretch, cells.earlier, cells.ranks, cells.all_answers, one.*,
         cells.stretch IS NULL AND bool_or(cells.earlier AND one.days > 0) OVER basket
             AND bool_or(NOT cells.earlier AND one.days > 0) OVER basket AS shared
     FROM cells, LATERAL (VALUES {_each(_ROW)})
         one (metric, days, mean, variance, hits, base, answers, first_day, last_day)
     WHERE cells.stretch IS NULL OR one.metric IN ('visibility', 'voice')
-    WINDOW basket AS (PARTITION BY one.metric, cells.provider, cells.key, cells.stretch IS NULL)
+    WINDOW basket AS (PARTITION BY one.metric, cells.provider, cells.question, cells.stretch IS NULL)
 )
 SELECT metric, provider, stretch, earlier, of_shared,
     count(*) FILTER (WHERE days > 0), coalesce(sum(mean), 0),
@@ -175,8 +167,12 @@ def figures_of(scope: Scope, rivals: Sequence[int]) -> Figures:
 def run(sql: str, parameters: Mapping[str, Any]) -> list[tuple[Any, ...]]:
     """The rows of a statement that adds up much."""
     with transaction.atomic(), connection.cursor() as cursor:
-        # Compiling it to machine code takes longer than running it; it is to run in memory.
-        cursor.execute("SET LOCAL jit = off; SET LOCAL work_mem = '64MB'")
+        # It is to run in memory. Compiling it to machine code takes longer than running it; and as the planner takes
+        # groups to be few, it would sort what is quicker to hash.
+        cursor.execute(
+            "SET LOCAL work_mem = '64MB'; SET LOCAL jit = off; SET LOCAL enable_sort = off; "
+            "SET LOCAL enable_mergejoin = off"
+        )
         cursor.execute(sql, parameters)
         rows: list[tuple[Any, ...]] = cursor.fetchall()
     return rows

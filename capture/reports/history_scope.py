@@ -6,31 +6,33 @@ from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta, tzinfo
 from typing import Any
 
-from capture.models import Brand, Capture, Check
+from capture.models import Brand, Check, Gist
 
 # Days of a stretch; the shortest is taken with which a chart is not crowded.
 STRETCHES = (1, 7, 28, 91, 364)
 MOST_STRETCHES = 31
 
-# The answers that count: as `capture.analysis.answers.why_left_out` says, and somebody has looked for names in them.
-# Numbers stand for long texts, so that it goes quickly. Days are numbered from 1, by their midnights in the team's
+# The answers that count, as `capture.gists` keeps them. Days are numbered from 1, by their midnights in the team's
 # zone; the period is the later half of them.
 ANSWERS = """
-    answers AS MATERIALIZED (
-        SELECT capture.id, hashtextextended(prompt.key, 0) AS key, capture.provider,
-            hashtextextended(capture.surface, 0) AS surface, capture.matcher, capture.edition,
-            width_bucket(capture.answered_at, %(midnights)s::timestamptz[]) AS day
-        FROM capture_check asked
-            JOIN capture_capture capture ON capture.of_check_id = asked.id
-            JOIN capture_prompt prompt ON prompt.id = capture.prompt_id
-        WHERE asked.brand_id = %(brand)s
-            AND (%(country)s::text IS NULL OR asked.country = %(country)s)
-            AND capture.outcome = 'answered' AND NOT capture.cached AND capture.matcher > 0 AND capture.edition > 0
-            AND capture.simulated = %(simulated)s
-            AND (%(systems)s::text[] = '{}' OR capture.provider = ANY(%(systems)s))
-            AND capture.answered_at >= %(begin)s AND capture.answered_at < %(end)s
-            AND prompt.branded = %(branded)s
-    )
+    FROM capture_gist
+    WHERE brand_id = %(brand)s AND answered_at >= %(begin)s AND answered_at < %(end)s
+        AND simulated = %(simulated)s AND branded = %(branded)s
+        AND (%(country)s::text IS NULL OR country = %(country)s)
+        AND (%(systems)s::text[] = '{}' OR provider = ANY(%(systems)s))
+"""
+DAY = "width_bucket(answered_at, %(midnights)s::timestamptz[])"
+
+# The number of a day's stretch of time; -1 before the period.
+STRETCH = """
+    CASE WHEN day <= %(days)s THEN -1 ELSE %(stretches)s - 1 - (2 * %(days)s - day) / %(stretch)s END
+"""
+
+# Competitors that an answer names, by today's list of them: one that was archived may still stand in answers that have
+# not been read again since.
+RIVALS = """
+    CASE WHEN edition = %(edition)s THEN rivals
+        ELSE ARRAY(SELECT whom FROM unnest(rivals) whom WHERE whom = ANY(%(rivals)s::bigint[])) END
 """
 
 
@@ -93,6 +95,7 @@ class Scope:
         """Those of `ANSWERS`."""
         return {
             "brand": self.brand.pk,
+            "edition": self.brand.edition,
             "country": self.country,
             "simulated": self.simulated,
             "branded": self.branded,
@@ -113,7 +116,7 @@ class AskedSoFar:
     Arguments:
         systems: slugs of the AI systems that were ever asked about it.
         countries: codes of the countries that were asked from; an empty one for checks of none.
-        real: there are answers that are not the simulator's, or none at all.
+        real: there are answers that count and are not the simulator's, or none at all.
     """
 
     systems: tuple[str, ...]
@@ -124,7 +127,7 @@ class AskedSoFar:
 def asked_so_far(brand: Brand) -> AskedSoFar:
     """What there is to choose from, in two or three queries."""
     asked = list(Check.objects.filter(brand=brand).values_list("providers", "country").distinct())
-    answers = Capture.objects.answered().filter(of_check__brand=brand)
+    answers = Gist.objects.filter(brand=brand)
     real = answers.filter(simulated=False).exists() or not answers.exists()
     slugs = {slug for providers, _ in asked for slug in providers}
     return AskedSoFar(tuple(sorted(slugs)), tuple(sorted({country for _, country in asked})), real)

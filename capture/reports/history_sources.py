@@ -2,42 +2,46 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 
-from capture.analysis.mentions import Entity
+from capture.analysis.sites import KINDS
 from capture.analysis.sources import SourceKind
 from capture.reports.columns import system_of
 from capture.reports.history_counts import run
-from capture.reports.history_scope import ANSWERS, Scope
-from capture.reports.sites import kind_in_words, sites_of
+from capture.reports.history_scope import ANSWERS, DAY, Scope
+from capture.reports.sites import kind_in_words
 
-# The hosts come first, since only a list that the database does not have says which of them are one site.
-HOSTS = f"""
-WITH {ANSWERS}
-SELECT DISTINCT domain
-FROM capture_source
-WHERE capture_id IN (SELECT id FROM answers) AND domain <> ''
-"""  # noqa: S608  # made of constants
-
-# A site counts once in an answer, however many of its pages are there.
+# Days and systems are gathered as bits, which is quicker than telling apart as many pairs as there are sources.
 SITES = f"""
-WITH {ANSWERS},
-cited AS (
-    SELECT DISTINCT host.site, answers.id, answers.provider, answers.day
-    FROM answers
-        JOIN capture_source source ON source.capture_id = answers.id
-        JOIN unnest(%(hosts)s::text[], %(sites)s::int[]) host (name, site) ON host.name = source.domain
+WITH answers AS MATERIALIZED (
+    SELECT provider, sites, kinds, {DAY} AS day
+    {ANSWERS} AND sites <> '{{}}'
 ),
-daily AS (
-    SELECT site, provider, day, count(*) AS answers FROM cited GROUP BY site, provider, day
+days AS (
+    SELECT day, set_bit(repeat('0', 2 * %(days)s)::varbit, day - 1, 1) AS bit
+    FROM generate_series(1, 2 * %(days)s) day
+),
+systems AS (
+    SELECT provider, 1::bigint << (row_number() OVER (ORDER BY provider) - 1)::int AS bit
+    FROM answers
+    GROUP BY provider
+),
+cited AS (
+    SELECT day, days.bit AS day_bit, systems.bit AS system_bit, unnest(sites) AS site, unnest(kinds) AS kind
+    FROM answers JOIN days USING (day) JOIN systems USING (provider)
+),
+sites AS (
+    SELECT site, min(kind) AS kind, count(*) AS answers, min(day) AS first, max(day) AS last,
+        bit_count(bit_or(day_bit)) AS days, bit_or(system_bit) AS systems
+    FROM cited
+    WHERE site <> ''
+    GROUP BY site
 )
-SELECT site, sum(answers)::bigint, min(day), max(day), count(DISTINCT day), array_agg(DISTINCT provider),
-    (SELECT count(*) FROM answers WHERE EXISTS (SELECT FROM capture_source WHERE capture_id = answers.id))
-FROM daily
-GROUP BY site
-ORDER BY 2 DESC, 4 DESC, 1
+SELECT site, kind, answers, (SELECT count(*) FROM answers), first, last, days,
+    ARRAY(SELECT provider FROM systems WHERE systems.bit & sites.systems <> 0 ORDER BY provider)
+FROM sites
+ORDER BY answers DESC, last DESC, site COLLATE "C"
 """  # noqa: S608  # made of constants
 
 
@@ -67,22 +71,12 @@ class SeenSite:
         return kind_in_words(self.kind)
 
 
-def sites_over_time(scope: Scope, entities: Sequence[Entity]) -> list[SeenSite]:
-    """The sites of a period, the most cited first. Two statements.
-
-    Arguments:
-        entities: the brand, then its competitors, as they are now.
-    """
-    parameters = scope.parameters() | {"begin": scope.midnight(scope.since)}
-    hosts = [host for (host,) in run(HOSTS, parameters)]
-    sites = sites_of(hosts, entities)
-    domains = sorted(set(sites.domains.values()))
-    numbers = {domain: number for number, domain in enumerate(domains)}
-    told = parameters | {"hosts": hosts, "sites": [numbers[sites.domains[host]] for host in hosts]}
+def sites_over_time(scope: Scope) -> list[SeenSite]:
+    """The sites of a period, the most cited first. One query."""
     return [
         SeenSite(
-            domain := domains[number],
-            sites.kinds[domain],
+            domain,
+            KINDS[kind],
             answers,
             sourced,
             scope.day(first),
@@ -90,5 +84,7 @@ def sites_over_time(scope: Scope, entities: Sequence[Entity]) -> list[SeenSite]:
             days,
             tuple(system_of(slug).label for slug in slugs),
         )
-        for number, answers, first, last, days, slugs, sourced in run(SITES, told)
+        for domain, kind, answers, sourced, first, last, days, slugs in run(
+            SITES, scope.parameters() | {"begin": scope.midnight(scope.since)}
+        )
     ]

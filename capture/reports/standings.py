@@ -8,6 +8,7 @@ from typing import Any
 
 from django.db.models import Count, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Coalesce
+from django.utils.translation import gettext as _
 
 from capture import lanes, reasons
 from capture.models import Lane
@@ -53,20 +54,22 @@ class Standing:
     @property
     def words(self) -> str:
         """What holds it, as staff read it; several things may."""
-        holds = ["" if self.enabled else "switched off", "paused" if self.paused else "", self.cooling]
-        return "; ".join(hold for hold in holds if hold) or ("full" if self.is_full else "open")
+        holds = ["" if self.enabled else _("switched off"), _("paused") if self.paused else "", self.cooling]
+        return "; ".join(hold for hold in holds if hold) or (_("full") if self.is_full else _("open"))
 
     @property
     def cooling(self) -> str:
         """Until when it cools and why; empty when it is open."""
         if self.probing:
-            return f"one call is tried first, after: {self.why}"
-        return f"cooling until {clock(self.cooling_until)}: {self.why}" if self.cooling_until else ""
+            return _("one call is tried first, after: %(why)s") % {"why": self.why}
+        if not self.cooling_until:
+            return ""
+        return _("cooling until %(at)s: %(why)s") % {"at": clock(self.cooling_until), "why": self.why}
 
     @property
     def why(self) -> str:
         """What it cools for."""
-        return reasons.in_words(self.cooling_reason) if self.cooling_reason else "no reason was given"
+        return reasons.in_words(self.cooling_reason) if self.cooling_reason else _("no reason was given")
 
 
 def with_standing(rows: QuerySet[Lane]) -> QuerySet[Any]:

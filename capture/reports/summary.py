@@ -20,12 +20,13 @@ from capture.analysis.answers import Answer, Tally, day_of, tally, why_left_out
 from capture.analysis.intervals import Cell
 from capture.analysis.mentions import Entity
 from capture.analysis.metrics import Figure
+from capture.analysis.sites import Sites, sites_of
 from capture.analysis.sources import SourceKind
 from capture.models import Check, Outcome, Source
 from capture.reports.cells import BRAND
 from capture.reports.columns import system_of
 from capture.reports.figures import UNREAD, FigureLine
-from capture.reports.sites import Sites, kind_in_words, sites_of
+from capture.reports.sites import kind_in_words
 
 TOP = 10  # sources that a page shows; a file has all
 

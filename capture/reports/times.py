@@ -11,13 +11,13 @@ _UNITS = ((86_400, "d"), (3_600, "h"), (60, "min"))
 
 
 def clock(at: datetime) -> str:
-    """Hours and minutes in the active time zone, and the day if it is another than today.
+    """Hours and minutes in the active time zone, which is named, and the day if it is another than today.
 
     Rounded up: what is said to come has not passed.
     """
     full = timezone.localtime(at + timedelta(minutes=1, microseconds=-1)).replace(second=0, microsecond=0)
     today = full.date() == timezone.localdate()
-    return date_format(full, "H:i" if today else "H:i, j F")
+    return date_format(full, "H:i T" if today else "H:i T, j F")
 
 
 def span(seconds: float) -> str:

@@ -21,6 +21,10 @@ from datetime import datetime
 from enum import StrEnum
 from uuid import UUID
 
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
+
 from capture import reasons
 from capture.models import CaptureJob, Status, Worker
 from capture.models.jobs import HELD, OPEN
@@ -54,28 +58,28 @@ class WaitKind(StrEnum):
 OF_ALL = frozenset({WaitKind.NO_WORKER, WaitKind.NOT_ASKED, WaitKind.OFF, WaitKind.PAUSED, WaitKind.COOLING})
 
 # Whole phrases, so that they can be translated.
-WORDS = {
-    WaitKind.NO_WORKER: "no worker is alive",
-    WaitKind.NOT_ASKED: "no worker asks {system}",
-    WaitKind.SILENT: "nothing is heard of its worker; another will take it over",
-    WaitKind.OFF: "{system} is switched off by staff",
-    WaitKind.PAUSED: "paused by staff",
-    WaitKind.COOLING: "waiting: {why}; next try at {at}",
-    WaitKind.PROBING: "waiting: {why}; one call is tried first",
-    WaitKind.RETRY: "asked again at {at} after: {why}",
-    WaitKind.FULL: "{system} is full: {in_flight} of {limit} in hand, {ahead}",
-    WaitKind.SPACED: "starts are spaced {spacing:g} s apart, {ahead}",
-    WaitKind.IN_LINE: "{ahead}",
-    WaitKind.ASKING: "asking",
-    WaitKind.WORKING: "working at the system",
-    WaitKind.LOOKED_AFTER: "being looked after",
+WORDS: Mapping[WaitKind, str | Promise] = {
+    WaitKind.NO_WORKER: gettext_lazy("no worker is alive"),
+    WaitKind.NOT_ASKED: gettext_lazy("no worker asks %(system)s"),
+    WaitKind.SILENT: gettext_lazy("nothing is heard of its worker; another will take it over"),
+    WaitKind.OFF: gettext_lazy("%(system)s is switched off by staff"),
+    WaitKind.PAUSED: gettext_lazy("paused by staff"),
+    WaitKind.COOLING: gettext_lazy("waiting: %(why)s; next try at %(at)s"),
+    WaitKind.PROBING: gettext_lazy("waiting: %(why)s; one call is tried first"),
+    WaitKind.RETRY: gettext_lazy("asked again at %(at)s after: %(why)s"),
+    WaitKind.FULL: gettext_lazy("%(system)s is full: %(in_flight)s of %(limit)s in hand, %(ahead)s"),
+    WaitKind.SPACED: gettext_lazy("starts are spaced %(spacing)s s apart, %(ahead)s"),
+    WaitKind.IN_LINE: "%(ahead)s",
+    WaitKind.ASKING: gettext_lazy("asking"),
+    WaitKind.WORKING: gettext_lazy("working at the system"),
+    WaitKind.LOOKED_AFTER: gettext_lazy("being looked after"),
 }
 
 # The same for those who only ask, where it is otherwise told to staff.
-TOLD = {
-    WaitKind.NO_WORKER: "nothing is being asked at the moment",
-    WaitKind.NOT_ASKED: "{system} is not being asked at the moment; tell whoever runs AI Control",
-    WaitKind.SILENT: "its asking broke off; it is taken up again",
+TOLD: Mapping[WaitKind, str | Promise] = {
+    WaitKind.NO_WORKER: gettext_lazy("nothing is being asked at the moment"),
+    WaitKind.NOT_ASKED: gettext_lazy("%(system)s is not being asked at the moment; tell whoever runs AI Control"),
+    WaitKind.SILENT: gettext_lazy("its asking broke off; it is taken up again"),
 }
 
 
@@ -87,6 +91,7 @@ class Wait:
         system: the AI system's name.
         until: when it goes on, where that is known.
         ahead: how many jobs of its lane go before it, where it stands in line; `places.MOST` means at least so many.
+        follows: whether another job of the same check and system goes before it, where that was looked up.
         reason: the short name of the trouble that the lane cools for, or that the job is asked again after.
         in_flight, limit: places of the lane, taken and all.
         spacing: least seconds between starts in the lane.
@@ -96,6 +101,7 @@ class Wait:
     system: str
     until: datetime | None = None
     ahead: int | None = None
+    follows: bool = False
     reason: str = ""
     in_flight: int = 0
     limit: int = 0
@@ -108,7 +114,7 @@ class Wait:
 
     @property
     def words(self) -> str:
-        """In plain English for staff; times are of the active time zone."""
+        """In plain words for staff; times are of the active time zone."""
         return self._in(WORDS[self.kind])
 
     @property
@@ -116,22 +122,24 @@ class Wait:
         """The same for those who only ask."""
         return self._in(TOLD.get(self.kind, WORDS[self.kind]))
 
-    def _in(self, phrase: str) -> str:
-        return phrase.format(
-            system=self.system,
-            at=clock(self.until) if self.until else "",
-            why=self._why,
-            ahead=_in_line(self.ahead or 0),
-            in_flight=self.in_flight,
-            limit=self.limit,
-            spacing=self.spacing,
-        )
+    def _in(self, phrase: str | Promise) -> str:
+        return str(phrase) % {
+            "system": self.system,
+            "at": clock(self.until) if self.until else "",
+            "why": self._why,
+            "ahead": "" if self.ahead is None else _in_line(self.ahead),
+            "in_flight": self.in_flight,
+            "limit": self.limit,
+            "spacing": f"{self.spacing:g}",
+        }
 
     @property
     def _why(self) -> str:
+        if self.kind not in (WaitKind.COOLING, WaitKind.PROBING, WaitKind.RETRY):
+            return ""
         if not self.reason:
-            return "no reason was given"
-        if self.kind in (WaitKind.COOLING, WaitKind.PROBING):
+            return _("no reason was given")
+        if self.kind is not WaitKind.RETRY:
             return reasons.of_system(self.reason, self.system)
         return reasons.in_words(self.reason)
 
@@ -236,10 +244,11 @@ def _cooling(lane: Standing, system: str) -> Wait:
 
 def _in_line(ahead: int) -> str:
     if ahead == 0:
-        return "next in line"
+        return _("next in line")
     if ahead >= places.MOST:
-        return f"over {places.MOST:,} ahead"
-    return f"about {_two_digits(ahead)} ahead"
+        return _("over %(number)s ahead") % {"number": f"{places.MOST:,}"}
+    about = _two_digits(ahead)
+    return ngettext("about %(number)s ahead", "about %(number)s ahead", about) % {"number": about}
 
 
 def _two_digits(number: int) -> int:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from uuid import UUID
+
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -11,7 +13,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from capture import names, reports
 from capture.forms import BrandForm
-from capture.models import Brand, Capture, Check, Team
+from capture.models import Brand, Check, Team
 from capture.reports import Preview
 from capture.views import _htmx, for_team
 from capture.views.lists import page_of, search_words
@@ -32,20 +34,20 @@ def brands(request: HttpRequest, team: Team) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @never_cache
 @for_team
-def edit_names(request: HttpRequest, team: Team, number: int) -> HttpResponse:
+def edit_names(request: HttpRequest, team: Team, uuid: UUID) -> HttpResponse:
     """The names of a brand and of its competitors, and what is sent to change them."""
-    brand = _brand(team, number)
+    brand = _brand(team, uuid)
     form = _form(request, brand)
     if request.method == "POST" and form.is_valid and _save(request, brand, form):
-        return redirect("capture:brand_names", brand.pk)
+        return redirect("capture:brand_names", brand.uuid)
     return _page(request, brand, form)
 
 
 @require_POST
 @for_team
-def preview_names(request: HttpRequest, team: Team, number: int) -> HttpResponse:
+def preview_names(request: HttpRequest, team: Team, uuid: UUID) -> HttpResponse:
     """What the names as typed would find in stored answers: as a page, or, for htmx, that part of it."""
-    brand = _brand(team, number)
+    brand = _brand(team, uuid)
     form = _form(request, brand)
     preview = reports.preview_of(brand, form.entities()) if form.is_valid else None
     if _htmx(request):
@@ -53,9 +55,9 @@ def preview_names(request: HttpRequest, team: Team, number: int) -> HttpResponse
     return _page(request, brand, form, preview)
 
 
-def _brand(team: Team, number: int) -> Brand:
+def _brand(team: Team, uuid: UUID) -> Brand:
     """The team's brand. Another team's is not there, just as one that never was."""
-    return get_object_or_404(Brand.objects.current().filter(team=team).prefetch_related("competitors"), pk=number)
+    return get_object_or_404(Brand.objects.current().filter(team=team).prefetch_related("competitors"), uuid=uuid)
 
 
 def _form(request: HttpRequest, brand: Brand) -> BrandForm:
@@ -81,6 +83,5 @@ def _save(request: HttpRequest, brand: Brand, form: BrandForm) -> bool:
 
 
 def _page(request: HttpRequest, brand: Brand, form: BrandForm, preview: Preview | None = None) -> HttpResponse:
-    unread = Capture.objects.unread(brand).count() if brand.read_edition != brand.edition else 0
-    context = {"brand": brand, "form": form, "preview": preview, "unread": unread}
+    context = {"brand": brand, "form": form, "preview": preview, "being_read": reports.is_being_read(brand)}
     return render(request, "capture/brand_names.html", context)

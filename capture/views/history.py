@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from functools import wraps
 from typing import Any
+from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
 from django.shortcuts import get_object_or_404, render
@@ -30,8 +31,8 @@ def for_brand(view: HistoryView) -> Callable[..., HttpResponseBase]:
     @require_safe
     @for_team
     @wraps(view)
-    def wrapper(request: HttpRequest, team: Team, /, brand: int) -> HttpResponseBase:
-        found = get_object_or_404(Brand.objects.prefetch_related("competitors"), team=team, pk=brand)
+    def wrapper(request: HttpRequest, team: Team, /, uuid: UUID) -> HttpResponseBase:
+        found = get_object_or_404(Brand.objects.prefetch_related("competitors"), team=team, uuid=uuid)
         # What is not said is as usual, so an address without filters is one as well.
         return view(request, found, HistoryForm(request.GET, found, reports.asked_so_far(found)))
 
@@ -45,9 +46,16 @@ def brand(request: HttpRequest, brand: Brand, form: HistoryForm) -> HttpResponse
 
 
 @for_brand
+def competitors(request: HttpRequest, brand: Brand, form: HistoryForm) -> HttpResponse:
+    """The share of voice of the brand and of each competitor over time."""
+    context = _context(request, brand, form, rivals=reports.rivals_of(form.scope))
+    return render(request, "capture/brand_competitors.html", context)
+
+
+@for_brand
 def sources(request: HttpRequest, brand: Brand, form: HistoryForm) -> HttpResponse:
     """The sites that answers rest on."""
-    sites = reports.sites_over_time(form.scope, brand.entities())
+    sites = reports.sites_over_time(form.scope)
     more = max(0, len(sites) - MOST_SITES)
     context = _context(request, brand, form, sites=sites[:MOST_SITES], more=more)
     return render(request, "capture/brand_sources.html", context)
@@ -61,19 +69,26 @@ def history_csv(request: HttpRequest, brand: Brand, form: HistoryForm) -> Stream
 
 @for_brand
 def history_json(request: HttpRequest, brand: Brand, form: HistoryForm) -> StreamingHttpResponse:
-    """Figures, marks and sites."""
-    text = reports.history_json(reports.history_of(form.scope), brand.entities())
+    """Figures, shares of voice, marks and sites."""
+    text = reports.history_json(reports.history_of(form.scope), reports.rivals_of(form.scope))
     return _file(brand, "history.json", JSON, iter([text]))
+
+
+@for_brand
+def competitors_csv(request: HttpRequest, brand: Brand, form: HistoryForm) -> StreamingHttpResponse:
+    """A row for each share of voice of each stretch of time."""
+    return _file(brand, "competitors.csv", CSV, csv_lines(reports.rival_rows(reports.rivals_of(form.scope))))
 
 
 @for_brand
 def sources_csv(request: HttpRequest, brand: Brand, form: HistoryForm) -> StreamingHttpResponse:
     """A row for each site."""
-    return _file(brand, "sources.csv", CSV, csv_lines(reports.seen_site_rows(form.scope, brand.entities())))
+    return _file(brand, "sources.csv", CSV, csv_lines(reports.seen_site_rows(form.scope)))
 
 
 def _context(request: HttpRequest, brand: Brand, form: HistoryForm, **more: Any) -> dict[str, Any]:
-    return {"brand": brand, "form": form, "scope": form.scope, "query": request.GET.urlencode(), **more}
+    about = {"brand": brand, "being_read": reports.is_being_read(brand), "query": request.GET.urlencode()}
+    return {**about, "form": form, "scope": form.scope, **more}
 
 
 def _file(brand: Brand, what: str, kind: str, pieces: Iterator[str]) -> StreamingHttpResponse:

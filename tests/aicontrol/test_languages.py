@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -11,8 +12,6 @@ import pytest
 
 from tests.conftest import CHECKOUT
 from tests.neighbours import program
-
-pytestmark = pytest.mark.slow
 
 PARTS = ("aicontrol", "capture", "locale", "static", "templates", "manage.py")
 LOGIN_PAGE = (
@@ -44,11 +43,14 @@ def run(checkout, *arguments) -> str:
     return result.stdout
 
 
+@pytest.mark.slow
 def test_a_language_is_added_by_its_words_and_one_line(checkout):
     program("msgfmt", "compiles translations (Debian's package gettext)")
     run(checkout, "manage.py", "makemessages", "-l", "de")
     words = checkout / "locale" / "de" / "LC_MESSAGES" / "django.po"
     text = words.read_text()
+    for kind_of_mark in ("paused by staff", "ChatGPT takes a country, but no language", "%(key)s was refused"):
+        assert kind_of_mark in text
     words.write_text(
         text.replace('msgid "Forgot your password?"\nmsgstr ""', 'msgid "Forgot your password?"\nmsgstr "X!"')
     )
@@ -61,3 +63,19 @@ def test_a_language_is_added_by_its_words_and_one_line(checkout):
     assert '<html lang="de">' in html
     assert ">X!</a>" in html
     assert "Passwort" in html  # Django's own words come with it
+
+
+TRANSLATED = re.compile(r"{% blocktranslate.*?{% endblocktranslate %}", re.DOTALL)
+MARKS = re.compile(r"{%.*?%}|{{.*?}}|{#.*?#}|&\w+;|<[^>]*>", re.DOTALL)
+TOLD_IN_AN_ATTRIBUTE = re.compile(r'(?:alt|title|aria-label|placeholder)="[^"{]*[^\W\d_]{2,}[^"]*"')
+PAGES = [path for path in (CHECKOUT / "templates").rglob("*.html") if "admin" not in path.parts]
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
+def test_a_page_has_no_words_that_nobody_can_translate(path):
+    html = TRANSLATED.sub("", path.read_text())
+
+    words = MARKS.sub(" ", html).replace("AI Control", "")
+
+    assert re.findall(r"[^\W\d_]{2,}", words) == []
+    assert TOLD_IN_AN_ATTRIBUTE.findall(html) == []

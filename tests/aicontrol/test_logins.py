@@ -177,7 +177,7 @@ class TestTheSession:
         client.post("/password/", {"old_password": "secret", "new_password1": GOOD, "new_password2": GOOD}, follow=True)
 
         assert client.get("/").status_code == 200
-        assert elsewhere.get("/").url == "/login/?next=/"
+        assert elsewhere.get("/").headers["Location"] == "/login/?next=/"
 
     def test_is_out_of_reach_of_scripts_and_of_other_sites(self, client, ada, settings):
         log_in(client, password="secret")

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from ipaddress import ip_network
+from typing import Any
 
 import pytest
 from django.core.exceptions import MiddlewareNotUsed
-from django.http import HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.test import RequestFactory
 
 from aicontrol.proxies import BehindProxies, client_behind
-from aicontrol.requests import Request
 from tests.aicontrol.test_settings import PRODUCTION
 
 PROXIES = [ip_network("127.0.0.1"), ip_network("10.0.0.0/8"), ip_network("2001:db8::/32"), "unix"]
@@ -47,7 +47,7 @@ def test_the_client_is_the_nearest_that_is_no_trusted_proxy(peer, said, client):
     assert client_behind(peer, said, PROXIES) == client
 
 
-def asked(settings, peer: str, **headers: str) -> Request:
+def asked(settings, peer: str, **headers: Any) -> HttpRequest:
     settings.TRUSTED_PROXIES = PROXIES
     settings.SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
     request = RequestFactory().get("/", REMOTE_ADDR=peer, **headers)

@@ -32,7 +32,7 @@ def test_names_of_then_and_of_today_are_read_apart():
 
     assert [each.key for each in reading.asked] == ["brand"]
     assert [each.key for each in reading.today] == ["competitor:9", "brand:7"]
-    assert (reading.edition, reading.matcher) == (4, MATCHER_VERSION)
+    assert (reading.watch.edition, reading.matcher) == (4, MATCHER_VERSION)
 
 
 def test_what_goes_beyond_all_measure_is_not_read():

@@ -53,12 +53,12 @@ def pip(prepare, monkeypatch) -> list[list[str]]:
     return calls
 
 
-@pytest.mark.parametrize("name", ["prepare.py", "demo", "test", "check"])
+@pytest.mark.parametrize("name", ["prepare.py", "bench", "demo", "test", "check"])
 def test_old_pythons_can_read_it_and_so_say_what_is_wrong(name):
     ast.parse((CHECKOUT / "bin" / name).read_text(), feature_version=(3, 7))
 
 
-@pytest.mark.parametrize("name", ["demo", "test", "check"])
+@pytest.mark.parametrize("name", ["bench", "demo", "test", "check"])
 def test_commands_can_be_called(name):
     path = CHECKOUT / "bin" / name
 

@@ -49,10 +49,10 @@ class Scene:
 
     def path_of_history(self, rest: str = "") -> str:
         """Of a brand with answers of three months, in which names and a model have changed."""
-        return f"/brands/{_with_history(self.user).pk}/{rest}"
+        return f"/brands/{_with_history(self.user).uuid}/{rest}"
 
     def path_of_names(self, name: str) -> str:
-        return f"/brands/{self.checks[name].brand_id}/names/"
+        return f"/brands/{self.checks[name].brand.uuid}/names/"
 
     def path_of_link(self) -> str:
         """The link of a mail to set a password."""
@@ -105,7 +105,8 @@ PAGES = (
     SomePage("brands", at("/brands/")),
     SomePage("brand", lambda scene: scene.path_of_history()),
     SomePage("brand-wrong-days", lambda scene: scene.path_of_history("?since=2020-01-02&until=2020-01-01")),
-    SomePage("brand-unmeasured", lambda scene: f"/brands/{scene.checks['mixed'].brand_id}/?answers=real"),
+    SomePage("brand-unmeasured", lambda scene: f"/brands/{scene.checks['mixed'].brand.uuid}/?answers=real"),
+    SomePage("brand-competitors", lambda scene: scene.path_of_history("competitors/")),
     SomePage("brand-sources", lambda scene: scene.path_of_history("sources/")),
     SomePage("definitions", at("/figures/#visibility")),
     SomePage("brand-names", lambda scene: scene.path_of_names("mixed")),

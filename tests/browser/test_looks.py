@@ -26,6 +26,7 @@ def open_page(some: SomePage, visitor, user, scheme):
     visit.go(some.path(scene))
     if some.press:
         visit.page.get_by_role("button", name=some.press, exact=True).click()
+        visit.page.wait_for_function("() => !document.querySelector('.htmx-request')")  # what it brings has come
     return visit
 
 

@@ -189,6 +189,17 @@ class TestRefresh:
         complete(1)
         expect(cell(page, 1)).to_contain_text("answered")
 
+    def test_at_320_pixels_all_of_why_it_waits_is_read(self, visitor, user, check):
+        now = timezone.now()
+        cools = {"cooling_since": now, "cooling_until": now + timedelta(minutes=10)}
+        Lane.objects.filter(name="openai").update(cooling_reason="rate_limit_exceeded", **cools)
+
+        page = visitor(user, width=320).go(check_url(check))
+
+        why = cell(page, 1).locator("small")
+        expect(why).to_contain_text("too many questions at once for the ChatGPT account; next try at")
+        assert why.evaluate("(why) => why.scrollWidth <= why.clientWidth && why.scrollHeight <= why.clientHeight")
+
 
 MEASURE = """() => {
   window.shifts = [];

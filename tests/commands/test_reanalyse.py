@@ -12,6 +12,9 @@ from tests.factories import answer, make_job, start_one
 pytestmark = pytest.mark.django_db
 
 
+NOBODYS = "00000000-0000-0000-0000-000000000000"
+
+
 @pytest.fixture
 def _two_unread():
     """Answers about the brands of two teams, neither of them read."""
@@ -37,7 +40,7 @@ def test_it_reads_all_that_is_not_read_and_shows_how_far_it_is(capsys):
 def test_one_brand(capsys):
     brand = Brand.objects.latest("pk")
 
-    shown = told(capsys, "--brand", str(brand.pk))
+    shown = told(capsys, "--brand", str(brand.uuid))
 
     assert shown.out == "read: 1 answer of Northwind\n"
     assert Mention.objects.get().brand == brand
@@ -59,5 +62,5 @@ def test_the_second_time_there_is_nothing_to_read(capsys):
 
 
 def test_a_brand_that_there_is_not():
-    with pytest.raises(CommandError, match="there is no brand 7"):
-        call_command("reanalyse", "--brand", "7")
+    with pytest.raises(CommandError, match=f"there is no brand {NOBODYS}"):
+        call_command("reanalyse", "--brand", NOBODYS)

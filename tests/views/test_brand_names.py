@@ -28,7 +28,7 @@ def brand(user, client) -> Brand:
 
 
 def address(brand: Brand, name: str = "brand_names") -> str:
-    return reverse(f"capture:{name}", args=[brand.pk])
+    return reverse(f"capture:{name}", args=[brand.uuid])
 
 
 def typed(brand: Brand, *rivals: dict[str, object], **own: object) -> dict[str, object]:
@@ -107,7 +107,7 @@ class TestChanging:
         client.post(address(brand), typed(brand, name="Else"))
 
         assert Capture.objects.answered().get().edition < Brand.objects.get().edition
-        assert "1 stored answer is still to be read" in client.get(address(brand)).content.decode()
+        assert "Some stored answers are still to be read" in client.get(address(brand)).content.decode()
 
 
 class TestWhatIsRefused:

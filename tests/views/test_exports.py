@@ -204,7 +204,7 @@ class TestFigures:
     def test_a_row_for_each_figure_of_each_system_and_of_all(self, browser, check):
         rows = rows_of(browser, check, "figures.csv")
 
-        assert len(rows) == 2 * 3 * 4  # questions that name the brand and others; two systems and all; figures
+        assert len(rows) == 2 * 3 * 5  # questions that name the brand and others; two systems and all; figures
         assert rows[0] == {
             "brand": "Northwind",
             "simulated": "yes",
@@ -218,9 +218,11 @@ class TestFigures:
             "low_percent": "9.5",
             "high_percent": "90.5",
             "single_check": "yes",
+            "mean": "",
             "left_out": "",
             "check": str(check.uuid),
         }
+        assert (rows[4]["figure"], rows[4]["answers"], rows[4]["mean"], rows[4]["hits"]) == ("position", "1", "1.0", "")
         failed = next(row for row in rows if row["system"] == "Perplexity")
         assert (failed["answers"], failed["percent"], failed["left_out"]) == ("0", "", "2 failed")
 
@@ -239,8 +241,9 @@ class TestFigures:
         (part,) = json.loads(text_of(browser, check, "figures.json"))["parts"]
 
         assert part["simulated"] is True
-        assert len(part["figures"]) == 2 * 3 * 4
+        assert len(part["figures"]) == 2 * 3 * 5
         assert part["figures"][0]["percent"] == 50.0
+        assert (part["figures"][4]["figure"], part["figures"][4]["mean"]) == ("position", 1.0)
         assert [site["domain"] for site in part["sites"]] == ["reviews.example"]
 
     def test_a_check_without_answers_is_a_heading(self, browser, ada):

@@ -10,7 +10,7 @@ from datetime import date, timedelta
 import pytest
 from django.utils import timezone
 
-from capture.models import Team
+from capture.models import Brand, Competitor, Team
 from tests.factories import make_user
 from tests.histories import Kept
 from tests.test_views import Tags
@@ -35,13 +35,13 @@ def fifty_days(kept: Kept) -> Kept:
 
 
 def page(browser, kept, query: str = "") -> str:
-    response = browser.get(f"/brands/{kept.brand.pk}/{query}")
+    response = browser.get(f"/brands/{kept.brand.uuid}/{query}")
     assert response.status_code == 200
     return " ".join(response.content.decode().split())
 
 
 def rows(browser, kept, name: str) -> list[dict[str, str]]:
-    response = browser.get(f"/brands/{kept.brand.pk}/{name}")
+    response = browser.get(f"/brands/{kept.brand.uuid}/{name}")
     assert response.headers["Content-Disposition"].startswith('attachment; filename="northwind-')
     return list(csv.DictReader(io.StringIO(b"".join(response.streaming_content).decode()[1:], newline="")))
 
@@ -62,7 +62,7 @@ class TestPage:
         charts = [tag for tag in Tags(html).of("svg") if "chart" in (tag["class"] or "")]
         # Visibility and share of voice, overall and of two systems; at one of them nobody has a voice.
         assert len(charts) == 2 * 3 - 1
-        assert '<figcaption>Gemini</figcaption><p class="facts">—</p>' in html
+        assert '<figcaption><bdi>Gemini</bdi></figcaption><p class="facts">—</p>' in html
         assert all(tag["role"] == "img" for tag in charts)
         assert "style=" not in html
         assert '<title id="visibility-gemini-title">Visibility: Gemini</title>' in html
@@ -97,12 +97,20 @@ class TestPage:
         assert "Simulated." not in page(browser, kept)
         assert "Simulated." in page(browser, kept, "?answers=simulated")
 
-    def test_while_answers_are_still_to_be_read_by_new_names_it_says_so(self, browser, kept):
+    @pytest.mark.parametrize("tab", ["", "competitors/", "sources/", "names/"])
+    def test_while_answers_are_still_to_be_read_by_new_names_each_page_says_so(self, browser, kept, tab):
         kept.answer(days_ago(0), ["brand"])
-        kept.brand.edition = 2
-        kept.brand.save()
+        assert "still to be read" not in page(browser, kept, tab)
 
-        assert "still to be read by the new ones" in page(browser, kept)
+        Brand.objects.update(edition=2)
+
+        assert "Some stored answers are still to be read by the names of today." in page(browser, kept, tab)
+
+    def test_once_all_are_read_it_says_nothing_although_nobody_has_noted_that_yet(self, browser, kept):
+        kept.answer(days_ago(0), ["brand"], edition=2)
+        Brand.objects.update(edition=2)
+
+        assert "still to be read" not in page(browser, kept)
 
     @pytest.mark.parametrize("days", [2, 20])
     def test_a_constant_number_of_queries(self, browser, kept, days, django_assert_num_queries):
@@ -121,7 +129,7 @@ class TestFilters:
         kept.answer(days_ago(2), ["brand"], branded=True)
 
         def answers(query: str) -> str:
-            response = browser.get(f"/brands/{kept.brand.pk}/?{query}")
+            response = browser.get(f"/brands/{kept.brand.uuid}/?{query}")
             return str(response.context["history"].figures.of("visibility").counts)
 
         assert answers("") == "1 of 2"
@@ -163,6 +171,49 @@ class TestFilters:
         assert "1 of 1" in html
 
 
+class TestCompetitors:
+    def test_each_has_its_share_at_each_system_and_a_chart(self, browser, fifty_days):
+        html = page(browser, fifty_days, "competitors/")
+
+        assert "33 of 83 · 40 % (" in html
+        assert "50 of 83 · 60 % (" in html
+        charts = [tag for tag in Tags(html).of("svg") if "chart" in (tag["class"] or "")]
+        assert len(charts) == 2
+        assert html.count('<polyline class="beside"') == 1
+        assert "style=" not in html
+        assert f'<desc id="voice-rival-{fifty_days.rival.pk}-words">from ' in html
+        assert ". Northwind: from " in html
+
+    def test_the_page_over_time_leads_there_with_its_filters(self, browser, fifty_days):
+        html = page(browser, fifty_days, "?systems=chatgpt")
+
+        assert (
+            f'<a href="/brands/{fifty_days.brand.uuid}/competitors/?systems=chatgpt">Against each competitor</a>'
+            in html
+        )
+
+    def test_without_any_it_says_where_to_add_them(self, browser, kept):
+        kept.answer(days_ago(0), ["brand"])
+        Competitor.objects.all().delete()
+
+        html = page(browser, kept, "competitors/")
+
+        assert "No competitors are looked for" in html
+        assert f'href="/brands/{kept.brand.uuid}/names/">Add competitors' in html
+
+    def test_without_answers_it_says_so(self, browser, kept):
+        assert "Nothing was measured in this period." in page(browser, kept, "competitors/")
+
+    def test_a_name_is_text_and_nothing_else(self, browser, kept):
+        Competitor.objects.update(name="<b>Contoso</b> & \u202eSons")
+        kept.answer(days_ago(0), ["rival"])
+
+        html = page(browser, kept, "competitors/")
+
+        assert "<b>Contoso" not in html
+        assert "<bdi>&lt;b&gt;Contoso&lt;/b&gt; &amp; \u202eSons</bdi>" in html
+
+
 class TestSources:
     def test_each_site_has_its_kind_and_its_days(self, browser, fifty_days):
         html = page(browser, fifty_days, "sources/")
@@ -192,6 +243,43 @@ class TestFiles:
         }
         assert any(row["provider"] == "gemini" and row["figure"] == "voice" for row in rest)
 
+    def test_the_mean_position_is_told(self, browser, fifty_days):
+        found = [row for row in rows(browser, fifty_days, "history.csv") if row["figure"] == "position"]
+
+        assert [(row["provider"], row["answers"], row["mean"], row["percent"]) for row in found] == [
+            ("", "33", "1.0", ""),
+            ("chatgpt", "33", "1.0", ""),
+            ("gemini", "0", "", ""),
+        ]
+
+    def test_competitors_are_rows(self, browser, fifty_days):
+        found = rows(browser, fifty_days, "competitors.csv")
+
+        period = (found[0]["from"], found[0]["to"])
+        told = [row for row in found if (row["from"], row["to"]) == period]
+        whole = {(row["whose"], row["provider"]): (row["hits"], row["of"]) for row in told}
+        assert whole == {
+            ("Northwind", ""): ("33", "83"),
+            ("Northwind", "chatgpt"): ("33", "83"),
+            ("Northwind", "gemini"): ("0", "0"),
+            ("Contoso", ""): ("50", "83"),
+            ("Contoso", "chatgpt"): ("50", "83"),
+            ("Contoso", "gemini"): ("0", "0"),
+        }
+
+    @pytest.mark.parametrize("file", ["history.csv", "competitors.csv", "sources.csv"])
+    def test_a_formula_is_text(self, browser, kept, file):
+        Brand.objects.update(name="=1+1")
+        Competitor.objects.update(name="@SUM(1)")
+        kept.answer(days_ago(0), ["rival"], hosts=["a.example"])
+        response = browser.get(f"/brands/{kept.brand.uuid}/{file}")
+
+        text = b"".join(response.streaming_content).decode()[1:]
+
+        found = [cell for row in csv.reader(io.StringIO(text, newline="")) for cell in row]
+        assert "'=1+1" in found
+        assert not [cell for cell in found if cell.startswith(("=", "@"))]
+
     def test_sources_are_rows(self, browser, fifty_days):
         found = rows(browser, fifty_days, "sources.csv")
 
@@ -201,23 +289,27 @@ class TestFiles:
         }
 
     def test_json_has_all_of_it(self, browser, fifty_days):
-        response = browser.get(f"/brands/{fifty_days.brand.pk}/history.json")
+        response = browser.get(f"/brands/{fifty_days.brand.uuid}/history.json")
 
         found = json.loads(b"".join(response.streaming_content))
 
         assert (found["brand"], found["marks"], len(found["sites"])) == ("Northwind", [], 2)
+        assert {"figure": "position", "answers": 33, "mean": 1.0}.items() <= found["figures"][3].items()
+        assert {voice["whose"] for voice in found["voices"]} == {"Northwind", "Contoso"}
         assert found["figures"][0]["figure"] == "visibility"
 
 
 class TestWhose:
-    @pytest.mark.parametrize("rest", ["", "sources/", "history.csv", "history.json", "sources.csv"])
+    @pytest.mark.parametrize(
+        "rest", ["", "competitors/", "sources/", "history.csv", "history.json", "competitors.csv", "sources.csv"]
+    )
     def test_another_teams_brand_is_not_there(self, browser, rest):
         other = Kept.make(make_user("bob"))
 
-        assert browser.get(f"/brands/{other.brand.pk}/{rest}").status_code == 404
+        assert browser.get(f"/brands/{other.brand.uuid}/{rest}").status_code == 404
 
     def test_a_stranger_is_sent_to_log_in(self, client, kept):
-        assert client.get(f"/brands/{kept.brand.pk}/").status_code == 302
+        assert client.get(f"/brands/{kept.brand.uuid}/").status_code == 302
 
 
 class TestDefinitions:

@@ -155,7 +155,7 @@ class TestMyBrands:
         response = browser.get("/brands/")
 
         assert "Named in 1 of 2 answers" in words_of(response)
-        assert f'href="/brands/{check.brand_id}/"' in words_of(response)
+        assert f'href="/brands/{check.brand.uuid}/"' in words_of(response)
 
     def test_one_whose_checks_are_deleted_stays(self, browser, ada):
         make_check(ada)

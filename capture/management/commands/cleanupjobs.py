@@ -1,4 +1,4 @@
-"""`manage.py cleanupjobs`: delete old jobs, workers that have gone and expired sessions."""
+"""`manage.py cleanupjobs`: delete old jobs, workers that have gone, expired sessions and failed logins of the past."""
 
 from __future__ import annotations
 
@@ -48,7 +48,10 @@ def stopped_by_signals() -> Iterator[threading.Event]:
 
 
 class Command(BaseCommand):
-    help = "Delete old final jobs, workers that have gone and expired sessions, but no answer and no charge."
+    help = (
+        "Delete old final jobs, workers that have gone, expired sessions and failed logins of the past, but no answer "
+        "and no charge."
+    )
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument(
@@ -73,4 +76,5 @@ def in_words(tally: Tally) -> str:
     """What was or would be deleted, in one line."""
     jobs = f"{tally.jobs:,} jobs with {tally.attempts:,} attempts"
     kept = f"{tally.kept:,} old jobs stay, since a charge or a call of theirs is not settled."
-    return f"{jobs}, {tally.workers:,} workers and {tally.sessions:,} sessions; {kept}"
+    others = f"{tally.workers:,} workers, {tally.sessions:,} sessions and {tally.logins:,} failed logins"
+    return f"{jobs}, {others}; {kept}"

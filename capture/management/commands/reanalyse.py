@@ -9,6 +9,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 from typing import Any
+from uuid import UUID
 
 from django.core.management.base import BaseCommand, CommandError
 from tqdm import tqdm
@@ -24,9 +25,7 @@ class Command(BaseCommand):
     )
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument(
-            "--brand", type=int, metavar="ID", help="only the one of that number; its page's address has it"
-        )
+        parser.add_argument("--brand", type=UUID, metavar="UUID", help="only this one; its page's address has it")
         parser.add_argument("--dry-run", action="store_true", help="only say how many answers there are to read")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -42,12 +41,12 @@ class Command(BaseCommand):
         self.stdout.write(_told("read", int(progress.n), concerned))
 
 
-def _chosen(number: int | None) -> Sequence[Brand]:
-    if number is None:
+def _chosen(uuid: UUID | None) -> Sequence[Brand]:
+    if uuid is None:
         return list(readings.unread_brands())
-    chosen = Brand.objects.filter(pk=number).prefetch_related("competitors")
+    chosen = Brand.objects.filter(uuid=uuid).prefetch_related("competitors")
     if not chosen:
-        raise CommandError(f"there is no brand {number}")
+        raise CommandError(f"there is no brand {uuid}")
     return list(chosen)
 
 

@@ -11,8 +11,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from django.conf import settings
-from django.contrib.auth import get_user_model
-from django.contrib.auth.models import AbstractBaseUser
+from django.contrib.auth.models import User
 from django.core.management.base import BaseCommand, CommandError
 from django.db import InterfaceError, OperationalError, connection
 from tqdm import tqdm
@@ -108,12 +107,11 @@ class Command(BaseCommand):
 # ------------------------------------------------------------------------------------------------------- starting
 
 
-def user_named(name: str) -> AbstractBaseUser:
+def user_named(name: str) -> User:
     """The user of that name, who must be there."""
-    users = get_user_model()
     try:
-        return users._default_manager.get_by_natural_key(name)
-    except users.DoesNotExist:
+        return User.objects.get_by_natural_key(name)
+    except User.DoesNotExist:
         raise CommandError(f"There is no user “{name}”.", returncode=BAD_INPUT) from None
 
 
@@ -138,7 +136,7 @@ def lines(values: Sequence[str]) -> str:
     return "\n".join(" ".join(value.split()) for value in values)
 
 
-def start(user: AbstractBaseUser, form: CheckForm) -> Check:
+def start(user: User, form: CheckForm) -> Check:
     """Enqueue what the form says."""
     if not form.is_valid():
         told = (f"{OPTIONS[field]}: {messages[0]}" for field, messages in form.errors.items())

@@ -1,0 +1,65 @@
+"""Throughput: how many jobs that are no work at all one process gets through in a second, ours and the peers'."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+
+from benchmarks.frame import replay
+from benchmarks.frame.found import Found, Measured, Requirement, Table, alternate
+from benchmarks.frame.queues import Queue
+from benchmarks.frame.world import World, say
+from benchmarks.peers import PEERS
+
+TITLE = "Throughput"
+SAYS = (
+    "Jobs a second while a queue of them is worked off, eight at once. **Ours are written down in full**: the intent "
+    "to ask, the attempt, its charge, the answer with three sources and two mentions. Only the AI systems are "
+    "replaced, by ones that answer at once within the process. **Theirs are bare no-ops**: whatever they would have "
+    "to write down about a paid question is not in their figures.",
+    "The bounds are the statements that one of our workers has sent to the database for such jobs, sent again byte "
+    "for byte by pgbench in a copy of the database: by one client, as our loop is one, and by eight at once, each in "
+    "a copy of its own on the same server.",
+    "Each queue has a database of its own on the one server, in which 2,000 jobs were done before, and which was "
+    "analysed: empty tables would be read whole at every check of a foreign key.",
+)
+LEAST = {"procrastinate": 1.5, "django-tasks-db": 2.5, "celery-results": 2.5}
+WARM_UP = 0.1  # of the jobs, which are not counted
+
+
+def run(world: World) -> Found:
+    jobs, recorded, several = world.of(1_000, 100), world.of(500, 100), world.of(8, 2)
+    queues = [world.ours(), world.ours_of_all_systems(), *world.peers()]
+    say("recording what a worker of ours says to the database")
+    recording = replay.Recording(world.server, world.ours(), recorded)
+    measures = {queue.label: partial(pace, queue, jobs) for queue in queues}
+    measures |= {bound(clients): partial(recording.replay, clients) for clients in (1, several)}
+    rows = {label: Measured(label, values) for label, values in alternate(world.rounds, measures).items()}
+    ours = rows[world.ours().label]
+    says = (*SAYS, f"A job of ours takes {recording.statements_a_job:.1f} statements.")
+    settings = {queue.label: queue.settings for queue in queues}
+    return Found(TITLE, says, [Table("jobs/s", list(rows.values()), to=ours)], _required(rows, ours), settings)
+
+
+def bound(clients: int) -> str:
+    return f"bound: the same statements by pgbench, {clients} client{'s' if clients > 1 else ''}"
+
+
+def _required(rows: Mapping[str, Measured], ours: Measured) -> list[Requirement]:
+    bounds = {PEERS[name].label: least for name, least in LEAST.items()}
+    return [
+        Requirement.at_least(f"ours ÷ {label}", ours.over(rows[label]), least)
+        for label, least in bounds.items()
+        if label in rows
+    ]
+
+
+def pace(queue: Queue, jobs: int, times: int = 1) -> float:
+    """Jobs a second while so many are worked off, which were enqueued before.
+
+    Arguments:
+        times: how many times as many processes as usual.
+    """
+    stamps = queue.work_off(jobs, times)
+    counted = stamps[int(WARM_UP * len(stamps)) :]
+    return (len(counted) - 1) / (counted[-1].moment - counted[0].moment)
