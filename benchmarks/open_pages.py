@@ -28,6 +28,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NoReturn
 
+import psutil
+
 from benchmarks import polling
 from benchmarks.at_work import CHECKS, GUNICORN, JOBS, TEAMS, checks_of_teams, gunicorn, postmaster
 from benchmarks.database import database
@@ -105,8 +107,9 @@ def measured(options: argparse.Namespace, folder: Path) -> Turns:
         system = running.enter_context(simulator("--speed", options.speed))
         pages = _pages(options.pages)
         port, web = running.enter_context(gunicorn(folder / "web.log", system.url))
-        at_work = running.enter_context(worker(log=folder / "worker.log", SIMULATOR_URL=system.url))
-        groups = {"web server": [web], "PostgreSQL": [postmaster()], "workers": [at_work.pid], "pages": [os.getpid()]}
+        running.enter_context(worker(log=folder / "worker.log", SIMULATOR_URL=system.url))
+        groups = {"web server": [web], "PostgreSQL": [postmaster()], "pages": [os.getpid()]}
+        groups["workers, simulator"] = [child.pid for child in psutil.Process().children() if child.pid != web]
         _say(f"waits {options.fill:.0f} s for the lanes to fill")
         time.sleep(options.fill)
         for number in range(1, options.turns + 1):

@@ -48,12 +48,26 @@ class Watched:
 
 @dataclass
 class Window:
-    """What a worker took from one moment to another."""
+    """What a worker took from one moment to another.
 
+    Arguments:
+        commands: that a Redis has done meanwhile.
+    """
+
+    begin: Footprint
     end: Footprint
-    processor: float  # seconds a second
-    transactions: float  # a second
-    commands: float  # of Redis, a second
+    commands: int
+    seconds: float
+
+    @property
+    def processor(self) -> float:
+        """Seconds a second."""
+        return (self.end.processor - self.begin.processor) / self.seconds
+
+    @property
+    def transactions(self) -> float:
+        """A second."""
+        return (self.end.transactions - self.begin.transactions) / self.seconds
 
 
 def run(world: World) -> Found:
@@ -90,7 +104,7 @@ def _tables_of_idle(windows: Windows) -> list[Table]:
         _table("MB", windows, lambda it: it.end.proportional),
         _table("connections", windows, lambda it: it.end.connections),
         _table("transactions an hour", windows, lambda it: 3600 * it.transactions),
-        _table("commands of Redis an hour", windows, lambda it: 3600 * it.commands),
+        _table("commands of Redis an hour", windows, lambda it: 3600 * it.commands / it.seconds),
         _table("processor seconds an hour", windows, lambda it: 3600 * it.processor),
     ]
 
@@ -109,14 +123,7 @@ def _watch(world: World, workers: list[Watched], seconds: float) -> Windows:
         time.sleep(seconds)
         for worker, (begin, commands) in zip(workers, before, strict=True):
             end, more = worker.now(world)
-            found[worker.label].append(
-                Window(
-                    end,
-                    (end.processor - begin.processor) / seconds,
-                    (end.transactions - begin.transactions) / seconds,
-                    max(0, more - commands - 1) / seconds,
-                )
-            )
+            found[worker.label].append(Window(begin, end, max(0, more - commands - 1), seconds))
     return found
 
 
@@ -143,17 +150,18 @@ def _with_calls_in_hand(world: World) -> Iterator[list[Watched]]:
 
 
 def _in_hand(queue: Queue, calls: int) -> bool:
-    return int(queue.hand("waiting")) == calls
+    return int(queue.hand("in_hand")) == calls
 
 
 @contextmanager
 def _idle(world: World) -> Iterator[list[Watched]]:
+    peers = [peer for peer in world.some_peers() if peer.name != "celery-results"]  # as idle as the other Celery
     with ExitStack() as stack:
         workers = []
-        for queue in (world.ours(), *world.some_peers()):
+        for queue in (world.ours(), *peers):
             work = stack.enter_context(queue.working())
             queue.hand("one")
             work.until(1)  # so it has started
             queue.hand("part")
-            workers.append(Watched(queue.label, queue, work, world.redis if queue.name.startswith("celery") else ""))
+            workers.append(Watched(queue.label, queue, work, world.redis if queue.name == "celery" else ""))
         yield workers

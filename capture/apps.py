@@ -13,9 +13,10 @@ class CaptureConfig(AppConfig):
         """
         from django.db.models.signals import post_migrate
 
-        from capture import lanes, recovery, schedules, system_checks, worker  # noqa: F401  registers the checks
+        from capture import lanes, recovery, schedules, staff_actions, system_checks, worker  # noqa: F401  registers the checks
 
         post_migrate.connect(lanes.make_missing, sender=self)
         # Recovery is nobody's business but a worker's: here it is only connected.
         worker.about_to_serve.connect(recovery.before_serving)
         worker.upkeep.connect(schedules.at_upkeep)
+        worker.upkeep.connect(staff_actions.at_upkeep)

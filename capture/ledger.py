@@ -322,32 +322,54 @@ def keep_failure(job: CaptureJob, attempt: UUID | None, error: ProviderError) ->
 
 
 def keep_cancellations(jobs: Sequence[CaptureJob]) -> None:
-    """Keep that jobs were called off before they were asked; a few statements for as many as were never tried.
+    """Keep that jobs were called off before they were asked.
 
     One that was called off before, and not tried since, says so already.
     """
-    tried = set(Attempt.objects.filter(job__in=jobs).values_list("job_id", flat=True))
+    tried = _keep_untried(jobs, Outcome.CANCELLED, CANCELLED)[0]
+    for job in tried:
+        _keep(job, attempt=None, outcome=Outcome.CANCELLED, reason=CANCELLED)
+
+
+def keep_failures(jobs: Sequence[CaptureJob], error: ProviderError) -> None:
+    """Keep why jobs came to nothing for which no call is out."""
+    tried, known = _keep_untried(jobs, Outcome.FAILED, error.reason, error.message)
+    for job in (*tried, *known):
+        keep_failure(job, None, error)
+
+
+def _keep_untried(
+    jobs: Sequence[CaptureJob], outcome: Outcome, reason: str, detail: str = ""
+) -> tuple[list[CaptureJob], list[CaptureJob]]:
+    """Keep what came of those that were never tried, in a few statements for as many as there are.
+
+    Returns:
+        The others: those that were tried, and those of which something is kept although they were not.
+    """
+    attempted = set(Attempt.objects.filter(job__in=jobs).values_list("job_id", flat=True))
     kept = Capture.objects.filter(prompt__in={job.prompt_id for job in jobs})
     places = set(kept.values_list("prompt_id", "provider", "sample"))
     now = database_now()
-    untouched = (job for job in jobs if job.pk not in tried and (job.prompt_id, job.provider, job.sample) not in places)
+    tried = [job for job in jobs if job.pk in attempted]
+    untried = [job for job in jobs if job.pk not in attempted]
+    known = [job for job in untried if (job.prompt_id, job.provider, job.sample) in places]
     Capture.objects.bulk_create(
         Capture(
             **place(job),
             team_id=job.team_id,
             of_check_id=job.of_check_id,
-            outcome=Outcome.CANCELLED,
-            reason=CANCELLED,
+            outcome=outcome,
+            reason=reason,
+            detail=detail,
             surface=registry.by_slug[job.provider].surface,
             attempts=0,
             simulated=False,
             answered_at=now,
         )
-        for job in untouched
+        for job in untried
+        if (job.prompt_id, job.provider, job.sample) not in places
     )
-    for job in jobs:
-        if job.pk in tried:
-            _keep(job, attempt=None, outcome=Outcome.CANCELLED, reason=CANCELLED)
+    return tried, known
 
 
 def told_apart(reply: FinalReply) -> tuple[Outcome, str, str]:

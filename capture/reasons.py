@@ -105,6 +105,7 @@ WORDS = {
     "elsewhere": _("the call was started at another address"),
     "bug": _("an error in AI Control itself"),
     "cancelled": _("called off before it was asked"),
+    "by_hand": _("given up by staff"),
     "removed": _("taken out of the queue"),
 }
 

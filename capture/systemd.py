@@ -12,7 +12,7 @@ import time
 from collections.abc import MutableMapping
 from contextlib import suppress
 
-UNWATCHED = 5.0  # seconds between words on how it goes where there is no watchdog
+OFTEN = 5.0  # seconds between words on how it goes, at most
 
 
 class ServiceManager:
@@ -26,7 +26,7 @@ class ServiceManager:
         environment = os.environ if environment is None else environment
         self._socket = _connected(environment.pop("NOTIFY_SOCKET", ""))
         self._feeding = _half_of_the_watchdog(environment)
-        self._pause = self._feeding or UNWATCHED
+        self._pause = min(self._feeding or OFTEN, OFTEN)
         self._ready = self._stopping = False
         self._next = 0.0
 
@@ -77,7 +77,7 @@ def _connected(address: str) -> socket.socket | None:
 
 
 def _half_of_the_watchdog(environment: MutableMapping[str, str]) -> float | None:
-    """Seconds between feedings: half of what the watchdog waits, as sd_watchdog_enabled(3) advises.
+    """Most seconds between feedings: half of what the watchdog waits, as sd_watchdog_enabled(3) advises.
 
     None where it is off, or meant for another process.
     """

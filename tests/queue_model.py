@@ -220,6 +220,18 @@ class Model:
                 job.attempts = job.crashes = 0
                 job.afresh = len(job.calls)
 
+    def fail_by_hand(self) -> None:
+        for job in self.jobs.values():
+            if job.status in FINAL:
+                continue
+            call = job.current if job.status in (Status.RUNNING, Status.WAITING) or job.remote else None
+            if call:
+                call.charge = ESTIMATE
+                if job.status == Status.RUNNING:
+                    self._end(call, AttemptOutcome.UNKNOWN)
+            self._let_go(job, Status.FAILED)
+            self._keep(job, Outcome.FAILED, call.attempt if call else None)
+
     def delete(self, pk: int) -> None:
         job = self.jobs.pop(pk)
         self.charges |= {call.attempt: call.charge for call in job.calls if call.charge is not None}

@@ -261,6 +261,7 @@ class TestCost:
         asked = {
             "uuid": check.uuid,
             "user": user.pk,
+            "staff": False,
             "lease": timedelta(seconds=30),
             "parked": timedelta(minutes=30),
             "most": places.MOST,

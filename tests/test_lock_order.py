@@ -11,7 +11,7 @@ from uuid import UUID
 
 import pytest
 
-from capture import first_replies, lanes, ledger, queue, recovery, schedules, tickets
+from capture import first_replies, lanes, ledger, queue, recovery, schedules, staff_actions, tickets
 from capture.calls import Ticket
 from capture.models import Attempt, Capture, CaptureJob, Check, Schedule, Status
 from capture.models.clock import database_now
@@ -85,13 +85,26 @@ MOVES: dict[str, Callable[[Scene], Any]] = {
     "a claim": lambda scene: queue.claim("openai", scene.alive, SLUGS, 8),
     "a promotion": lambda scene: queue.promote_due(),
     "a cancellation": lambda scene: queue.cancel(scene.check.jobs.all()),
+    "a failure by hand": lambda scene: queue.fail_by_hand(scene.check.jobs.all()),
     "a requeue": lambda scene: queue.requeue(scene.check.jobs.all()),
     "a settlement": lambda scene: ledger.settle(Attempt.objects.get(pk=scene.unknown.attempt), charged=False),
     "a cleanup": lambda scene: queue.delete_old_jobs(FINAL, database_now(), Cursor(), 500),
     "a repetition": lambda scene: schedules.ask_due(),
     "a plan": lambda scene: schedules.plan(scene.check, "weekly", 6),
+    "a staff action": lambda scene: _act(scene),
     "a new check": lambda scene: make_check(scene.check.created_by or make_user()),
 }
+
+
+def _act(scene: Scene) -> None:
+    """Settle what is unknown and ask all of it again, as staff do it to many at once."""
+    user = make_user()
+    for kind in ("settle_not_charged", "fail", "requeue"):
+        targets = staff_actions.targets_of(kind, scene.check.jobs.all())
+        if action := staff_actions.propose(user, kind, targets, "/admin/"):
+            staff_actions.confirm(action)
+    staff_actions.carry_on(60)
+
 
 # In the midst of which transactions others come, and what these are doing then: each has locked its jobs.
 MIDST = {

@@ -52,7 +52,7 @@ EVENTS = {
     "enqueue": 2, "works": 4, "claim": 2, "seat": 2, "record": 14, "repeat_later": 2, "release": 1, "beat": 1,
     "loses_all": 4, "is_silent": 1, "dies": 2, "stops": 1, "recover": 2,
     "exchanges_are_over": 1, "calls_grow_old": 1, "calls_are_parked": 1, "what_is_put_off_becomes_due": 1,
-    "requeue": 3, "cancel": 1, "clean_up": 1,
+    "requeue": 3, "cancel": 1, "fail_by_hand": 1, "clean_up": 1,
 }  # fmt: skip
 
 PROMPTS = st.sampled_from([("a?",), ("a?", "b?")])
@@ -375,6 +375,10 @@ class QueueMachine(RuleBasedStateMachine):
     def requeue(self) -> None:
         self.model.requeue()
         queue.requeue(CaptureJob.objects.all())
+
+    def fail_by_hand(self) -> None:
+        self.model.fail_by_hand()
+        queue.fail_by_hand(CaptureJob.objects.all())
 
     def clean_up(self, index: int) -> None:
         final = sorted(job.pk for job in self.model.jobs.values() if job.status in FINAL)

@@ -82,11 +82,11 @@ class Ours:
 
         lanes.change(list(Lane.objects.values_list("name", flat=True)), limit=limit)
 
-    def waiting(self) -> int:
-        """How many jobs wait for their answers."""
+    def in_hand(self) -> int:
+        """How many calls are live."""
         from capture.models import CaptureJob
 
-        return CaptureJob.objects.waiting().count()
+        return CaptureJob.objects.open().filter(remote_id__isnull=False).count()
 
     def done(self) -> int:
         """How many jobs have ended with all that is kept of them."""

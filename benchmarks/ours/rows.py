@@ -66,10 +66,8 @@ def fill(finished: int) -> None:
 def _copy(cursor: Any, first: int, last: int) -> None:
     place = {"first": first, "last": last, "apart": SAMPLES}
     with transaction.atomic():
-        if _is_superuser(cursor):
-            cursor.execute(
-                "SET LOCAL session_replication_role = replica"
-            )  # no foreign key is looked up a million times
+        if _is_superuser(cursor):  # who need not look up a foreign key a million times
+            cursor.execute("SET LOCAL session_replication_role = replica")
         for statement in STATEMENTS:
             cursor.execute(statement, place)
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.contrib import admin
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.http import HttpRequest
 from django.utils.safestring import SafeString
 
-from capture.admin.base import ReadOnlyAdmin, ReadOnlyInline, link_to, shortened
-from capture.models import Capture, CaptureJob, Source
+from capture.admin.base import FoundByName, ReadOnlyInline, as_number, as_uuid, link_to, shortened
+from capture.models import Capture, CaptureJob, Check, Source
 
 
 class SourceInline(ReadOnlyInline):
@@ -18,17 +20,24 @@ class SourceInline(ReadOnlyInline):
 
 
 @admin.register(Capture)
-class CaptureAdmin(ReadOnlyAdmin):
+class CaptureAdmin(FoundByName):
     list_display = ("id", "outcome", "reason", "provider", "attempts", "cost", "simulated", "check_link", "question")
     list_select_related = ("prompt", "of_check")
     list_filter = ("outcome", "provider", "simulated", "answered_at")
-    search_fields = ("of_check__uuid", "attempt", "prompt__text")
+    search_help_text = "The number of a capture; the uuid of a check or an attempt; a call’s id at its system."
     readonly_fields = ("check_link", "job_link")
     ordering = ("-id",)
     inlines = (SourceInline,)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Capture]:
         return super().get_queryset(request).defer("text", "detail")
+
+    def found(self, rows: QuerySet[Any], words: str) -> QuerySet[Any]:
+        if number := as_number(words):
+            return rows.filter(pk=number)
+        if uuid := as_uuid(words):
+            return rows.filter(Q(of_check__in=Check.objects.filter(uuid=uuid)) | Q(attempt=uuid))
+        return rows.filter(remote_id=words)
 
     @admin.display(description="question")
     def question(self, capture: Capture) -> str:

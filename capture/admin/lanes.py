@@ -43,6 +43,12 @@ class LaneAdmin(ModelAdmin):
     def save_model(self, request: HttpRequest, obj: Lane, form: Any, change: bool) -> None:
         lanes.change([obj.name], **{name: getattr(obj, name) for name in form.changed_data})
 
+    def construct_change_message(self, request: HttpRequest, form: Any, formsets: Any, add: bool = False) -> Any:
+        """What it was and what it is now: the log is all that is left of the former."""
+        return "; ".join(
+            f"{form.fields[name].label}: {form.initial[name]} → {form.cleaned_data[name]}" for name in form.changed_data
+        )
+
     @admin.action(description="Pause: start nothing new", permissions=["change"])
     def pause(self, request: HttpRequest, chosen: QuerySet[Lane]) -> None:
         rows = list(chosen)

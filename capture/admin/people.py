@@ -14,7 +14,7 @@ from django.utils.safestring import SafeString
 from capture import budgets, schedules
 from capture.admin.base import ModelAdmin, TabularInline, list_link
 from capture.forms.team import TeamForm
-from capture.models import Brand, Charge, Competitor, Membership, Team
+from capture.models import Brand, CaptureJob, Charge, Competitor, Membership, Team
 from capture.models.brands import editing
 
 
@@ -30,7 +30,7 @@ class TeamAdmin(ModelAdmin):
     form = TeamForm
     list_display = ("name", "time_zone", "monthly_budget", "created_at")
     search_fields = ("name", "memberships__user__username")
-    readonly_fields = ("this_month", "created_at")
+    readonly_fields = ("this_month", "jobs", "created_at")
     inlines = (MembershipInline,)
 
     def save_model(self, request: HttpRequest, obj: Team, form: Any, change: bool) -> None:
@@ -45,6 +45,10 @@ class TeamAdmin(ModelAdmin):
         room = budgets.room(team)
         spent = f"${room.charged:.2f} of ${room.budget:.2f} spent, and about ${room.expected:.2f} for open jobs"
         return list_link(Charge, spent, team__id__exact=team.pk)
+
+    @admin.display(description="jobs")
+    def jobs(self, team: Team) -> SafeString | str:
+        return list_link(CaptureJob, "all jobs", team=team.pk) if team.pk else "-"
 
 
 @admin.register(Membership)

@@ -19,6 +19,7 @@ from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
 from capture import invitations
+from capture.admin.base import OwnActions
 from capture.forms.invitation import TAKEN, InvitationForm
 
 log = logging.getLogger(__name__)
@@ -29,7 +30,7 @@ admin.site.unregister(User)
 
 
 @admin.register(User)
-class PeopleAdmin(UserAdmin):  # type: ignore[type-arg]  # generic in the type checker only
+class PeopleAdmin(OwnActions, UserAdmin):  # type: ignore[type-arg]  # generic in the type checker only
     change_list_template = "admin/auth/user/people.html"
     actions = ("invite_again",)
 

@@ -11,6 +11,7 @@ from capture.models.gists import Gist
 from capture.models.jobs import Attempt, AttemptOutcome, CaptureJob, Status
 from capture.models.lanes import Lane
 from capture.models.mentions import Mention
+from capture.models.staff_actions import StaffAction
 from capture.models.teams import Membership, Team
 from capture.models.workers import Worker
 
@@ -32,6 +33,7 @@ __all__ = [
     "Prompt",
     "Schedule",
     "Source",
+    "StaffAction",
     "Status",
     "Team",
     "Worker",

@@ -112,6 +112,7 @@ class Check(models.Model):
     objects = CheckQuerySet.as_manager()
 
     class Meta:
+        permissions = (("open_checks", "Can open the checks of all teams, to read"),)
         constraints = (
             models.UniqueConstraint(fields=["team", "submit_token"], name="check_once_per_submit"),
             models.UniqueConstraint(fields=["schedule", "due"], name="check_once_per_due"),

@@ -138,6 +138,7 @@ class CaptureJob(models.Model):
 
     class Meta:
         verbose_name = "job"
+        permissions = (("act_on_jobs", "Can ask jobs again, cancel and fail them, and settle outcomes"),)
         constraints = (
             models.UniqueConstraint(fields=["prompt", "provider", "sample"], name="job_once"),
             models.CheckConstraint(name="job_status", condition=Q(status__in=Status.values)),
@@ -187,6 +188,14 @@ class CaptureJob(models.Model):
             models.Index(fields=["of_check"], name="job_by_check"),
             models.Index(fields=["team", "lane", "turn"], name="job_team_turn"),
             models.Index(fields=["finished_at"], name="job_finished", condition=IS_FINAL),
+            # For people on call. Only what has gone wrong is in them, so that a job that goes well writes neither.
+            models.Index(fields=["reason", "id"], name="job_reason", condition=~Q(reason="")),
+            models.Index(
+                fields=["status", "finished_at"],
+                name="job_failed",
+                include=["reason", "provider"],
+                condition=Q(status__in=[Status.FAILED, Status.CANCELLED]),
+            ),
         )
 
     def __str__(self) -> str:
@@ -202,11 +211,17 @@ class AttemptOutcome(models.TextChoices):
     UNKNOWN = "unknown", "nobody knows; it may have been charged"
 
 
+UNSETTLED = Q(outcome=AttemptOutcome.UNKNOWN, settled__isnull=True)
+
+
 class AttemptQuerySet(models.QuerySet["Attempt"]):
     def undecided(self) -> AttemptQuerySet:
         """Those that are not over: under way, with a call that may still end, or with a charge nobody has settled."""
-        unsettled = Q(outcome=AttemptOutcome.UNKNOWN, settled__isnull=True)
-        return self.filter(Q(ended_at__isnull=True) | Q(live=True) | unsettled)
+        return self.filter(Q(ended_at__isnull=True) | Q(live=True) | UNSETTLED)
+
+    def unsettled(self) -> AttemptQuerySet:
+        """Those of which a person has to find out whether they were charged."""
+        return self.filter(UNSETTLED)
 
 
 class Attempt(models.Model):
@@ -243,13 +258,7 @@ class Attempt(models.Model):
                 | Q(~Q(outcome=AttemptOutcome.OPEN), ended_at__isnull=False),
             ),
         )
-        indexes = (
-            models.Index(
-                fields=["ended_at"],
-                name="attempt_unsettled",
-                condition=Q(outcome=AttemptOutcome.UNKNOWN, settled__isnull=True),
-            ),
-        )
+        indexes = (models.Index(fields=["ended_at"], name="attempt_unsettled", condition=UNSETTLED),)
 
     def __str__(self) -> str:
         return f"attempt {self.number} of job {self.job_id}"

@@ -18,6 +18,8 @@
            │    └─────┴──── fail ──────► FAILED ─────────────┤
            └───────────────────────────► CANCELLED ──────────┘
 
+A person may also fail any open job by hand.
+
 Every arrow is one function and one guarded statement, whose row count is checked. A job that a worker holds is guarded
 by its number and claim token; a constraint ties the token to CLAIMED and RUNNING, so naming the status as well would
 only give the planner a worse index to choose. A job that nobody holds is guarded by its status.
@@ -37,7 +39,7 @@ from capture.queue.entry import enqueue, promote_due
 from capture.queue.forsaken import take_back
 from capture.queue.held import ask_again, fail, put_back, wait
 from capture.queue.outlook import look
-from capture.queue.people import cancel, requeue
+from capture.queue.people import cancel, cancel_these, fail_by_hand, fail_these, requeue, requeue_these
 from capture.queue.starts import Intent, start, start_all
 
 __all__ = [
@@ -46,6 +48,7 @@ __all__ = [
     "StillOpenError",
     "ask_again",
     "cancel",
+    "cancel_these",
     "claim",
     "complete",
     "complete_all",
@@ -53,6 +56,8 @@ __all__ = [
     "delete_old_jobs",
     "enqueue",
     "fail",
+    "fail_by_hand",
+    "fail_these",
     "look",
     "promote_due",
     "put_back",
@@ -60,6 +65,7 @@ __all__ = [
     "release_strays",
     "requeue",
     "requeue_places",
+    "requeue_these",
     "start",
     "start_all",
     "take_back",

@@ -15,7 +15,7 @@ from capture.reports.earlier import EarlierBrand, EarlierPrompt, earlier_brands,
 from capture.reports.exports import answer_rows, json_pieces, source_rows
 from capture.reports.figure_exports import figure_rows, site_rows, summary_json
 from capture.reports.figures import headings
-from capture.reports.glance import Glance, glance_at
+from capture.reports.glance import Glance, glance_at, glance_for_staff
 from capture.reports.history import History, history_of
 from capture.reports.history_exports import history_json, history_rows, rival_rows, seen_site_rows
 from capture.reports.history_rivals import Rivals, rivals_of
@@ -78,6 +78,7 @@ __all__ = [
     "earlier_prompts",
     "figure_rows",
     "glance_at",
+    "glance_for_staff",
     "headings",
     "history_json",
     "history_of",

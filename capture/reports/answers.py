@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice
 from operator import attrgetter
@@ -18,6 +18,7 @@ from capture.models import Capture, Check, Source
 from capture.reports.board import Board, board_of
 from capture.reports.cells import Cell
 from capture.reports.rows import by_place
+from capture.reports.status import check_url
 
 OWN = "brand"  # the key of the brand among those whom a check looks for
 
@@ -67,6 +68,7 @@ class Answer:
 
     Arguments:
         capture: None while nothing has come of it, or where it was taken out of the queue before.
+        root: path of the page of its check, under which it is shown.
     """
 
     check: Check
@@ -75,19 +77,23 @@ class Answer:
     sources: tuple[Source, ...] = ()
     before: Cell | None = None
     after: Cell | None = None
+    root: str = ""
 
     @property
     def url(self) -> str:
         """The path of its own page; the same for good."""
-        return answer_url(self.check, self.cell)
+        return self._url_of(self.cell)
 
     @property
     def before_url(self) -> str:
-        return answer_url(self.check, self.before) if self.before else ""
+        return self._url_of(self.before) if self.before else ""
 
     @property
     def after_url(self) -> str:
-        return answer_url(self.check, self.after) if self.after else ""
+        return self._url_of(self.after) if self.after else ""
+
+    def _url_of(self, cell: Cell) -> str:
+        return self.root + answer_url(self.check, cell).removeprefix(check_url(self.check))
 
     @property
     def links(self) -> tuple[Link, ...]:
@@ -148,8 +154,12 @@ def answer_url(check: Check, cell: Cell) -> str:
     return reverse("capture:answer", args=[check.uuid, cell.prompt.position, cell.system.slug, cell.sample])
 
 
-def answer_at(check: Check, position: int, provider: str, sample: int) -> Answer | None:
-    """What came of one place of a check; None if the check has no such place. Five queries."""
+def answer_at(check: Check, position: int, provider: str, sample: int, root: str = "") -> Answer | None:
+    """What came of one place of a check; None if the check has no such place. Five queries.
+
+    Arguments:
+        root: path of the page of the check, where that is not its team's own.
+    """
     cells = board_of(check).cells
     here = next((index for index, cell in enumerate(cells) if _place(cell) == (position, provider, sample)), None)
     if here is None:
@@ -157,7 +167,8 @@ def answer_at(check: Check, position: int, provider: str, sample: int) -> Answer
     cell = cells[here]
     capture = _with_sources(check).filter(prompt=cell.prompt, provider=provider, sample=sample).first()
     after = cells[here + 1] if here + 1 < len(cells) else None
-    return _answer(check, cell, capture, before=cells[here - 1] if here else None, after=after)
+    found = _answer(check, cell, capture, before=cells[here - 1] if here else None, after=after)
+    return replace(found, root=root) if root else found
 
 
 def answers_on(shown: Board) -> Iterator[Answer]:
@@ -178,10 +189,11 @@ def _answer(
     check: Check, cell: Cell, capture: Capture | None, *, before: Cell | None = None, after: Cell | None = None
 ) -> Answer:
     """What an earlier turn of a place left behind is not shown while it is asked again."""
+    root = check_url(check)
     if cell.is_open or capture is None:
-        return Answer(check, cell, None, before=before, after=after)
+        return Answer(check, cell, None, before=before, after=after, root=root)
     sources = tuple(sorted(capture.sources.all(), key=attrgetter("position")))
-    return Answer(check, cell, capture, sources, before, after)
+    return Answer(check, cell, capture, sources, before, after, root)
 
 
 def _place(cell: Cell) -> tuple[int, str, int]:

@@ -92,9 +92,9 @@ class Progress:
         return bool(self.board.open and not self.glance.alive)
 
     def _holds(self) -> Iterator[tuple[str, str]]:
-        for cell in self.board.cells:
-            if cell.wait and cell.wait.kind in OF_ALL:
-                yield cell.system.label, cell.wait.told
+        waits = ((cell.system.label, cell.wait) for cell in self.board.cells if cell.wait and cell.wait.kind in OF_ALL)
+        for label, wait in dict.fromkeys(waits):
+            yield label, wait.told
         for system in self.board.systems:
             lane = self.glance.lanes.get(_lane(system.slug))
             if lane and is_busy(lane) and self.loads[lane.name].line:

@@ -10,8 +10,9 @@ from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from capture.models import Attempt, AttemptOutcome
+from capture.models import Attempt
 from capture.models.clock import database_now
+from capture.models.jobs import AttemptQuerySet
 from capture.providers import registry
 from capture.reports.backlog import Backlog, Oldest, backlog_at
 from capture.reports.crew import Crew, WorkerLine, crew_at
@@ -127,9 +128,9 @@ def label_of(slug: str) -> str:
     return provider.label if provider else slug
 
 
-def unsettled() -> Any:
+def unsettled() -> AttemptQuerySet:
     """Attempts of which a person has to find out whether they were charged."""
-    return Attempt.objects.filter(outcome=AttemptOutcome.UNKNOWN, settled__isnull=True)
+    return Attempt.objects.unsettled()
 
 
 # ---------------------------------------------------------------------------------------------------- for programs

@@ -127,7 +127,7 @@ class Wait:
             "system": self.system,
             "at": clock(self.until) if self.until else "",
             "why": self._why,
-            "ahead": _in_line(self.ahead or 0),
+            "ahead": "" if self.ahead is None else _in_line(self.ahead),
             "in_flight": self.in_flight,
             "limit": self.limit,
             "spacing": f"{self.spacing:g}",
@@ -135,9 +135,11 @@ class Wait:
 
     @property
     def _why(self) -> str:
+        if self.kind not in (WaitKind.COOLING, WaitKind.PROBING, WaitKind.RETRY):
+            return ""
         if not self.reason:
             return _("no reason was given")
-        if self.kind in (WaitKind.COOLING, WaitKind.PROBING):
+        if self.kind is not WaitKind.RETRY:
             return reasons.of_system(self.reason, self.system)
         return reasons.in_words(self.reason)
 

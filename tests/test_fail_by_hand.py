@@ -1,0 +1,150 @@
+"""Staff fail an open job, wherever it stands; what was paid for is kept all the same."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import pytest
+
+from capture import lanes, queue, recovery
+from capture.models import Attempt, AttemptOutcome, Capture, CaptureJob, Charge, Outcome, Status
+from tests.factories import (
+    ACCOUNT,
+    PATIENCE,
+    WORKER,
+    answer,
+    claim_one,
+    complete_one,
+    error,
+    finish,
+    fresh,
+    make_check,
+    make_job,
+    prompts,
+    start_one,
+)
+from tests.lost_workers import LIMITS
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def _lanes():
+    lanes.make_missing()
+
+
+def fail(job) -> int:
+    return queue.fail_by_hand(CaptureJob.objects.filter(pk=job.pk))
+
+
+def test_a_job_in_line_fails_and_says_why_and_costs_nothing():
+    job = make_job()
+
+    assert fail(job) == 1
+
+    assert (fresh(job).status, fresh(job).reason) == (Status.FAILED, "by_hand")
+    capture = Capture.objects.get()
+    assert (capture.outcome, capture.reason, capture.attempts) == (Outcome.FAILED, "by_hand", 0)
+    assert not Charge.objects.exists()
+
+
+def test_a_claim_of_which_nothing_was_sent_is_no_longer_its_workers():
+    job = make_job()
+    ticket = claim_one(job)
+
+    fail(job)
+
+    assert not queue.start(ticket, WORKER, ACCOUNT, PATIENCE)
+    assert fresh(job).status == Status.FAILED
+    assert not Attempt.objects.exists()
+
+
+def test_a_start_that_is_being_sent_has_an_unknown_outcome_that_counts():
+    job = make_job()
+    start_one(job)
+
+    fail(job)
+
+    assert Attempt.objects.get().outcome == AttemptOutcome.UNKNOWN
+    assert Charge.objects.get().amount == Decimal("0.02")
+    assert fresh(job).unknowns == 1
+    assert Capture.objects.get().unknowns == 1
+
+
+def test_its_answer_is_kept_when_it_comes_all_the_same():
+    job = make_job()
+    ticket = start_one(job)
+    fail(job)
+
+    finish(ticket, answer())
+
+    assert fresh(job).status == Status.DONE
+    assert Capture.objects.get().outcome == Outcome.ANSWERED
+    assert Charge.objects.get().amount == Decimal("0.013")
+
+
+def test_its_late_id_is_looked_after_before_anything_is_started_anew():
+    job = make_job()
+    ticket = start_one(job)
+    fail(job)
+
+    queue.wait(ticket, "resp_1", 0)
+
+    assert (fresh(job).status, fresh(job).remote_id) == (Status.WAITING, "resp_1")
+
+
+def test_its_late_error_says_that_it_cost_nothing():
+    job = make_job()
+    ticket = start_one(job)
+    fail(job)
+
+    queue.ask_again(ticket, error(), 1)
+
+    assert fresh(job).status == Status.FAILED
+    assert Attempt.objects.get().outcome == AttemptOutcome.ERROR
+    assert Charge.objects.get().amount == 0
+
+
+@pytest.mark.parametrize("held", [False, True])
+def test_a_call_in_hand_stays_live_and_is_looked_after_when_asked_again(held):
+    job = make_job()
+    queue.wait(start_one(job), "resp_1", 0)
+    if held:
+        claim_one(job)
+
+    fail(job)
+
+    assert (fresh(job).status, fresh(job).remote_id) == (Status.FAILED, "resp_1")
+    assert Attempt.objects.get().live
+    assert Charge.objects.get().amount == Decimal("0.02")
+    assert queue.requeue(CaptureJob.objects.filter(pk=job.pk)) == 1
+    assert claim_one(job).remote_id == "resp_1"
+
+
+def test_nothing_of_it_is_left_to_be_taken_back():
+    job = make_job()
+    start_one(job)
+
+    fail(job)
+
+    assert not CaptureJob.objects.held().exists()
+    assert recovery.take_all_back(LIMITS) == 0
+
+
+def test_final_jobs_are_left_as_they_are():
+    answered, called_off = make_job(), make_job()
+    queue.cancel(CaptureJob.objects.filter(pk=called_off.pk))
+    complete_one(answered)
+
+    assert queue.fail_by_hand(CaptureJob.objects.all()) == 0
+
+    assert (fresh(answered).status, fresh(called_off).status) == (Status.DONE, Status.CANCELLED)
+
+
+def test_a_batch_says_which_jobs_it_took():
+    jobs = list(make_check(prompts=prompts(3)).jobs.order_by("pk"))
+    queue.cancel(CaptureJob.objects.filter(pk=jobs[1].pk))
+
+    taken = queue.fail_these([job.pk for job in jobs])
+
+    assert taken == [jobs[0].pk, jobs[2].pk]
