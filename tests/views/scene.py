@@ -17,8 +17,8 @@ from django.urls import URLPattern, URLResolver, get_resolver
 from django.utils.encoding import force_bytes
 from django.utils.http import urlsafe_base64_encode
 
-from capture import lanes
-from capture.models import Check
+from capture import lanes, schedules
+from capture.models import Check, Schedule
 from tests.factories import complete_one, make_job, make_user
 from tests.lost_workers import make_worker
 
@@ -61,6 +61,7 @@ class Scene:
         Group.objects.create(name="Support")
         job = make_job(user=people["member"])
         complete_one(job)
+        schedules.plan(job.of_check, Schedule.Every.DAILY, 6)
         LogEntry.objects.log_actions(people["boss"].pk, [job.of_check], CHANGE, "Looked at it.")  # type: ignore[union-attr]
         return cls(people, job.of_check)
 

@@ -93,8 +93,8 @@ class TestChanging:
             Competitor(brand=brand, name=f"Old {number}", archived_at=timezone.now()) for number in range(200)
         )
 
-        shown = MOST_COMPETITORS - BLANKS - 1
-        sent = typed(brand, {"aliases": "Contoso Ltd"}, *([{"archived": "on"}] * shown))
+        archived: list[dict[str, object]] = [{"archived": "on"}] * (MOST_COMPETITORS - BLANKS - 1)
+        sent = typed(brand, {"aliases": "Contoso Ltd"}, *archived)
 
         response = client.post(address(brand), sent, follow=True)
 

@@ -12,7 +12,7 @@ ALTER TABLE capture_gist ADD CONSTRAINT gist_goes_with_capture
 
 
 class Migration(migrations.Migration):
-    dependencies = [("capture", "0014_gists")]  # noqa: RUF012  Django's way
+    dependencies = [("capture", "0015_staff_actions")]  # noqa: RUF012  Django's way
 
     operations = [  # noqa: RUF012
         migrations.RunSQL(GO_ALONG, "ALTER TABLE capture_gist DROP CONSTRAINT gist_goes_with_capture"),
