@@ -108,6 +108,7 @@ MIDDLEWARE = [
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
+    "capture.middleware.RefuseNonsense",
     "capture.middleware.PageOfRefusal",
     "axes.middleware.AxesMiddleware",
 ]

@@ -109,7 +109,8 @@ def measured(options: argparse.Namespace, folder: Path) -> Turns:
         port, web = running.enter_context(gunicorn(folder / "web.log", system.url))
         running.enter_context(worker(log=folder / "worker.log", SIMULATOR_URL=system.url))
         groups = {"web server": [web], "PostgreSQL": [postmaster()], "pages": [os.getpid()]}
-        groups["workers, simulator"] = [child.pid for child in psutil.Process().children() if child.pid != web]
+        heads = {web, *groups["PostgreSQL"]}
+        groups["workers, simulator"] = [child.pid for child in psutil.Process().children() if child.pid not in heads]
         _say(f"waits {options.fill:.0f} s for the lanes to fill")
         time.sleep(options.fill)
         for number in range(1, options.turns + 1):

@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 import codecs
+import logging
+import traceback
 from collections.abc import Callable
 
 from django.conf import settings
+from django.core.exceptions import FieldDoesNotExist, ValidationError
+from django.db import DataError
 from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
 from django.template.loader import render_to_string
+
+log = logging.getLogger(__name__)
+
+OURS = {"aicontrol", "capture"}
 
 NUL = "\x00"
 BAD_REQUEST = 400
@@ -27,20 +35,19 @@ class RefuseUnreadable:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
+        length = request.META.get("CONTENT_LENGTH") or "0"
         if request.method not in METHODS:
             return HttpResponseNotAllowed(METHODS, render_to_string("405.html"))
-        if _length(request) > settings.DATA_UPLOAD_MAX_MEMORY_SIZE:
+        if not (length.isdecimal() and _is_utf8(request)) or _has_nul(request):
+            return _not_understood()
+        if int(length[:20]) > settings.DATA_UPLOAD_MAX_MEMORY_SIZE:
             most = {"megabytes": settings.DATA_UPLOAD_MAX_MEMORY_SIZE // MEGABYTE}
             return HttpResponse(render_to_string("413.html", most), status=TOO_LARGE)
-        if not _is_utf8(request) or _has_nul(request):
-            return HttpResponse(render_to_string("400.html", {"unreadable": True}), status=BAD_REQUEST)
         return self.get_response(request)
 
 
-def _length(request: HttpRequest) -> int:
-    """What the body says of its length; where that is no number, none of it is read."""
-    said = request.META.get("CONTENT_LENGTH") or ""
-    return int(said[:20]) if said.isdecimal() else 0
+def _not_understood() -> HttpResponse:
+    return HttpResponse(render_to_string("400.html", {"unreadable": True}), status=BAD_REQUEST)
 
 
 def _is_utf8(request: HttpRequest) -> bool:
@@ -55,6 +62,35 @@ def _has_nul(request: HttpRequest) -> bool:
     """Whether path, query or a cookie holds U+0000, for which PostgreSQL cannot even be asked."""
     queried = (text for name, values in request.GET.lists() for text in (name, *values))
     return any(NUL in text for text in (request.path, *queried, *request.COOKIES.values()))
+
+
+class RefuseNonsense:
+    """Makes a bad request of what Django's admin cannot make sense of, where it would be an error of ours.
+
+    It puts what is sent into queries as it is: numbers of rows, names of fields, values of filters. What our own code
+    raises stays an error.
+    """
+
+    NONSENSE = (ValueError, ValidationError, FieldDoesNotExist, DataError)
+
+    def __init__(self, get_response: GetResponse) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        return self.get_response(request)
+
+    def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
+        in_admin = request.resolver_match is not None and request.resolver_match.app_name == "admin"
+        if not in_admin or not isinstance(exception, self.NONSENSE) or _is_ours(exception):
+            return None
+        log.warning("%s: what was sent makes no sense", request.path, exc_info=exception)
+        return _not_understood()
+
+
+def _is_ours(exception: Exception) -> bool:
+    """Whether the last that was called before it was raised is in this product."""
+    *_, (frame, _line) = traceback.walk_tb(exception.__traceback__)
+    return str(frame.f_globals.get("__name__")).partition(".")[0] in OURS
 
 
 class PageOfRefusal:

@@ -192,6 +192,17 @@ def _broken(*_: Any) -> None:
 
 
 @pytest.mark.django_db
+def test_it_goes_with_its_capture_also_when_that_is_deleted_by_who_knows_of_no_gists():
+    complete_one(make_job(), TEXT)
+
+    with connection.cursor() as cursor:
+        cursor.execute("DELETE FROM capture_mention; DELETE FROM capture_source; DELETE FROM capture_capture")
+        cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
+
+    assert not Gist.objects.exists()
+
+
+@pytest.mark.django_db
 def test_a_source_that_moves_is_of_another_site():
     redirect = "https://system.example/r/1"
     ticket = start_one(make_job())

@@ -14,7 +14,7 @@ CHECKOUT = REQUIREMENTS.parent.parent.parent
 FOLDER = CHECKOUT / ".venv-peers"
 PYTHON = FOLDER / "bin" / "python"
 STAMP = FOLDER / "requirements.installed"
-PIP = ("-m", "pip", "install", "--quiet", "--quiet", "--no-input", "--disable-pip-version-check", "--prefer-binary")
+OPTIONS = ("--quiet", "--quiet", "--no-input", "--retries=1", "--disable-pip-version-check", "--prefer-binary")
 
 
 def ensure() -> Path | None:
@@ -25,7 +25,8 @@ def ensure() -> Path | None:
     print(f"Installing the packages of {REQUIREMENTS.relative_to(CHECKOUT)} in {FOLDER.name}", file=sys.stderr)
     shutil.rmtree(FOLDER, ignore_errors=True)
     venv.create(FOLDER, with_pip=True)
-    if subprocess.call([str(PYTHON), *PIP, "-r", str(REQUIREMENTS)], stdin=subprocess.DEVNULL) != 0:
+    command = [str(PYTHON), "-m", "pip", "install", *OPTIONS, "-r", str(REQUIREMENTS)]
+    if subprocess.call(command, stdin=subprocess.DEVNULL) != 0:
         return None
     STAMP.write_text(wanted)
     return PYTHON

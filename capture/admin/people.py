@@ -113,4 +113,4 @@ def _edited(request: HttpRequest, brands: QuerySet[Brand], change: Callable[[], 
 
 def _number(object_id: str | None) -> int:
     """A row's number; 0, which none has, for what is no number."""
-    return int(object_id) if object_id and object_id.isdecimal() else 0
+    return int(object_id) if object_id and object_id.isdecimal() and len(object_id) < 20 else 0

@@ -8,6 +8,7 @@ from typing import Any
 
 from django import forms
 from django.core.exceptions import ValidationError
+from django.db.models import F
 from django.http import QueryDict
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -133,7 +134,9 @@ class BrandForm:
     """
 
     def __init__(self, brand: Brand, typed: QueryDict | None = None, languages: Collection[str] = ("en",)) -> None:
-        self._rows = list(brand.competitors.order_by("archived_at", "pk"))
+        # Those that are looked for come first; archived ones that the form has no room for stay as they are.
+        rows = brand.competitors.order_by(F("archived_at").desc(nulls_first=True), "pk")
+        self._rows = list(rows[: MOST_COMPETITORS - BLANKS])
         self.own = NamesForm(typed, prefix="own", initial=_initial(brand))
         self.rivals = CompetitorForms(typed, prefix="rivals", initial=[_initial_rival(row) for row in self._rows])
         self.edition = _edition(typed, brand)

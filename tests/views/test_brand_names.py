@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from django.db.models import F
 from django.urls import reverse
+from django.utils import timezone
 
 from capture import queue
+from capture.forms.names import BLANKS, MOST_COMPETITORS
 from capture.models import Brand, Capture, Competitor, HistoryMark
 from tests.factories import complete_one, make_check, make_user
 
@@ -33,7 +36,7 @@ def address(brand: Brand, name: str = "brand_names") -> str:
 
 def typed(brand: Brand, *rivals: dict[str, object], **own: object) -> dict[str, object]:
     """The form as the browser sends it: the brand's and Contoso's names, changed, and new competitors."""
-    kept = list(brand.competitors.order_by("archived_at", "pk"))
+    kept = list(brand.competitors.order_by(F("archived_at").desc(nulls_first=True), "pk")[: MOST_COMPETITORS - BLANKS])
     total = max(len(rivals), len(kept))
     data: dict[str, object] = {
         "edition": Brand.objects.get(pk=brand.pk).edition,
@@ -84,6 +87,20 @@ class TestChanging:
         client.post(address(brand), typed(brand))
 
         assert Competitor.objects.get().archived_at is None
+
+    def test_with_more_archived_competitors_than_the_form_has_room_for(self, client, brand):
+        old = Competitor.objects.bulk_create(
+            Competitor(brand=brand, name=f"Old {number}", archived_at=timezone.now()) for number in range(200)
+        )
+
+        archived: list[dict[str, object]] = [{"archived": "on"}] * (MOST_COMPETITORS - BLANKS - 1)
+        sent = typed(brand, {"aliases": "Contoso Ltd"}, *archived)
+
+        response = client.post(address(brand), sent, follow=True)
+
+        assert "Saved." in response.content.decode()
+        assert Competitor.objects.get(name="Contoso").aliases == ["Contoso Ltd"]
+        assert Competitor.objects.filter(archived_at__isnull=False).count() == len(old)
 
     def test_nothing_changed_is_no_edition(self, client, brand):
         edition = brand.edition

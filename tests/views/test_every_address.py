@@ -101,6 +101,8 @@ OURS = {
     BRAND: THE_TEAMS_PAGE,
     f"{BRAND}history.csv": THE_TEAMS_PAGE,
     f"{BRAND}history.json": THE_TEAMS_PAGE,
+    f"{BRAND}competitors/": THE_TEAMS_PAGE,
+    f"{BRAND}competitors.csv": THE_TEAMS_PAGE,
     f"{BRAND}sources/": THE_TEAMS_PAGE,
     f"{BRAND}sources.csv": THE_TEAMS_PAGE,
     f"{BRAND}names/": THE_TEAMS_FORM,
@@ -147,6 +149,7 @@ TABLES = {
     "capture/attempt": MACHINES,
     "capture/capture": MACHINES,
     "capture/charge": MACHINES,
+    "capture/schedule": MACHINES,
     "capture/worker": MACHINES,
 }
 

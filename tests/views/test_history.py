@@ -222,6 +222,12 @@ class TestSources:
         assert "50 of 100" in html
         assert "Gemini" in html
 
+    def test_each_column_is_defined_a_click_away(self, browser, fifty_days):
+        html = page(browser, fifty_days, "sources/")
+
+        for name in ("site", "kind", "source-share", "seen"):
+            assert f'href="/figures/#{name}"' in html
+
     def test_without_any_it_says_so(self, browser, kept):
         assert "No answer of this period has a source." in page(browser, kept, "sources/")
 
@@ -299,6 +305,19 @@ class TestFiles:
         assert found["figures"][0]["figure"] == "visibility"
 
 
+class TestArchived:
+    @pytest.mark.parametrize("tab", ["", "competitors/", "sources/"])
+    def test_its_history_stays_and_leads_to_no_page_that_is_gone(self, browser, kept, tab):
+        Brand.objects.update(archived_at=timezone.now())
+        Competitor.objects.all().delete()
+        kept.answer(days_ago(0), ["brand"])
+
+        html = page(browser, kept, tab)
+
+        assert "Northwind" in html
+        assert "/names/" not in html
+
+
 class TestWhose:
     @pytest.mark.parametrize(
         "rest", ["", "competitors/", "sources/", "history.csv", "history.json", "competitors.csv", "sources.csv"]
@@ -316,5 +335,17 @@ class TestDefinitions:
     def test_every_figure_is_defined_at_its_name(self, browser):
         html = browser.get("/figures/").content.decode()
 
-        for name in ("visibility", "voice", "first", "position", "cited", "source-share", "kind", "left-out", "change"):
+        for name in (
+            "visibility",
+            "voice",
+            "first",
+            "position",
+            "cited",
+            "site",
+            "source-share",
+            "seen",
+            "kind",
+            "left-out",
+            "change",
+        ):
             assert f'<div id="{name}">' in html
