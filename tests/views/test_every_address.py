@@ -41,6 +41,7 @@ FOR_ALL = Kind("200   200   200   200   200  ")
 FORM_FOR_ALL = Kind("200   200   200   200   200  ", "200   200   200   200   200  ")
 LEADS_ON = Kind("->    ->    ->    ->    ->   ")
 LINK_OF_A_MAIL = Kind("->    ->    ->    ->    ->   ", "->    ->    ->    ->    ->   ")
+FOR_A_TOKEN = Kind("404   404   404   404   404  ")
 PAGE = Kind("login 200   200   200   200  ")
 FORM = Kind("login 200   200   200   200  ", "login 200   200   200   200  ")
 NEW_CHECK = Kind("login ->    ->    ->    ->   ", "401   200   200   200   200  ")
@@ -72,6 +73,9 @@ BRAND = "brands/<uuid:uuid>/"
 
 OURS = {
     "favicon.ico": LEADS_ON,
+    "healthz": FOR_ALL,
+    "readyz": FOR_ALL,
+    "metrics": FOR_A_TOKEN,
     "login/": LOG_IN,
     "logout/": LOG_OUT,
     "password/": FORM,
