@@ -13,7 +13,7 @@ class NotMigratedError(Exception):
     """The database lacks migrations of this release."""
 
     def __init__(self, missing: list[str]) -> None:
-        super().__init__(f"the database lacks {len(missing)} migrations, first {missing[0]}: run manage.py migrate")
+        super().__init__(f"the database lacks migrations, from {missing[0]} on: run manage.py migrate")
 
 
 def unapplied() -> list[str]:

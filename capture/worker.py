@@ -138,8 +138,7 @@ class Worker:
                     self.wait()
         except schema.NotMigratedError as error:
             log.error("worker %s: %s", self.id, error)  # noqa: TRY400  no error of ours, so no traceback
-            self._close()
-            return False
+            self._broken = True
         except Exception:
             # A bug; whoever runs this starts it again. What is in hand is still written and handed back.
             log.exception("worker %s: an error of our own ends it", self.id)
@@ -538,14 +537,11 @@ class Worker:
             job = result.ticket.job
             log.error("job %s: its result is lost to this worker: the database is away", job, extra={"job": job})
         tidy = not (under_way or self._in_hand() or self.seats.stuck or self._broken)
-        self._close(wait=tidy)
+        self._manager.stopping("ended" if tidy else "ended, but not tidily")
+        self.seats.close(wait=tidy)
+        self._watchdog.close()
         log.info("worker %s: ended%s", self.id, "" if tidy else f" with {under_way} exchanges in flight")
         return tidy
-
-    def _close(self, *, wait: bool = False) -> None:
-        self._manager.stopping("ended" if wait else "ended, but not tidily")
-        self.seats.close(wait=wait)
-        self._watchdog.close()
 
     def _hand_back_polls(self) -> None:
         """Looking after a call can be broken off at any time: somebody else looks."""

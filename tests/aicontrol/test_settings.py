@@ -71,6 +71,7 @@ def test_a_developers_secret_key_is_made_once_and_is_private(settings_of, tmp_pa
         ({"DATABASE_URL": DATABASE}, {"aicontrol.E002"}),
         ({"DATABASE_URL": DATABASE, "SECRET_KEY": " "}, {"aicontrol.E002"}),
         ({"DATABASE_URL": DATABASE, "SECRET_KEY": KEY, "GEMINI_API_KEY": "g", "GEMINI_API": "x"}, {"aicontrol.E003"}),
+        ({"DATABASE_URL": DATABASE, "SECRET_KEY": KEY, "METRICS_TOKEN": "guess-me"}, {"aicontrol.E004"}),
         (
             {
                 "DATABASE_URL": DATABASE,

@@ -71,7 +71,7 @@ def nginx(folder: Path, *arguments: str, port: int = 443) -> list[str]:
     if port != 443:
         site = re.sub(r"^    listen .*80.*;\n|^    listen \[::\].*;\n", "", site, flags=re.MULTILINE)
         # A client that asks for a port without a name is answered by the only server there is.
-        site = site.replace("listen 443 ssl http2;", f"listen 127.0.0.1:{port} ssl http2;")
+        site = site.replace("listen 443 ssl;", f"listen 127.0.0.1:{port} ssl;")
         site = site.partition("# Whoever is not asked for")[0]
         site = re.sub(r"server {\n    server_name .*\n    return 301.*\n}\n", "", site)
     (folder / "site.conf").write_text(site)
