@@ -61,7 +61,8 @@ class Scene:
         make_worker()
         Group.objects.create(name="Support")
         job = make_job(user=people["member"])
-        assert staff_actions.propose(people["boss"], "fail", staff_actions.targets_of("fail", job.of_check.jobs), "/")
+        targets = staff_actions.targets_of("fail", job.of_check.jobs.all())
+        assert staff_actions.propose(people["boss"], "fail", targets, "/admin/")
         complete_one(job)
         schedules.plan(job.of_check, Schedule.Every.DAILY, 6)
         LogEntry.objects.log_actions(people["boss"].pk, [job.of_check], CHANGE, "Looked at it.")  # type: ignore[union-attr]
