@@ -19,7 +19,7 @@ from django.db import connection
 from django.db.models import Sum
 from django.test import Client
 
-from capture import calls, names, queue, schedules
+from capture import calls, names, queue, schedules, staff_actions
 from capture.models import (
     Attempt,
     Brand,
@@ -31,6 +31,7 @@ from capture.models import (
     Membership,
     Mention,
     Schedule,
+    StaffAction,
     Team,
     Worker,
 )
@@ -64,6 +65,7 @@ def _asks(user: User) -> None:
     brand = Brand.objects.get()
     names.change(brand, Names(f"{HER} brand", (f"{HER} alias",)), [], brand.edition)
     off = make_check(user, brand=f"{HER} brand", prompts=(f"And {HER}?",))
+    assert staff_actions.propose(user, "cancel", staff_actions.targets_of("cancel", off.jobs.all()), "/admin/")
     queue.cancel(off.jobs.all())
     schedules.plan(off, Schedule.Every.DAILY, 6)
 
@@ -116,7 +118,7 @@ def erase(*options: str, yes: bool = True) -> str:
 
 def test_every_table_belongs_to_a_team_or_to_the_machine():
     """A new table has to be put into BY_TEAM, or here."""
-    assert set(apps.get_app_config("capture").get_models()) == {*BY_TEAM, Lane, Worker}
+    assert set(apps.get_app_config("capture").get_models()) == {*BY_TEAM, StaffAction, Lane, Worker}
 
 
 class TestExport:

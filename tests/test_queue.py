@@ -28,6 +28,7 @@ from tests.factories import (
     make_order,
     make_team,
     make_user,
+    prompts,
     start_one,
     stranger,
     unknown_error,
@@ -674,3 +675,16 @@ def test_a_late_error_of_a_poll_leaves_the_call_to_the_successor_that_looks_afte
 
     assert fresh(job).status == Status.WAITING
     assert claim_one(job).base_url == ACCOUNT.base_url
+
+
+def test_a_new_job_is_written_as_the_model_has_it_by_default():
+    check = make_check(prompts=prompts(2), providers=("chatgpt", "copilot"), samples=2)
+
+    for job in check.jobs.all():
+        bare = CaptureJob()
+        given = ("id", "team", "of_check", "prompt", "provider", "lane", "sample", "turn", "estimate", "created_at")
+        others = [field.attname for field in CaptureJob._meta.concrete_fields if field.name not in given]
+        assert {name: getattr(job, name) for name in others} == {name: getattr(bare, name) for name in others}
+        assert job.created_at
+    places = set(check.jobs.values_list("prompt__text", "provider", "sample"))
+    assert places == {(text, *rest) for text in prompts(2) for rest in [("chatgpt", 1), ("chatgpt", 2), ("copilot", 1)]}

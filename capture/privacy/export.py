@@ -39,6 +39,7 @@ def _tables(person: Person) -> Iterator[tuple[str, Iterator[dict[str, Any]]]]:
     yield "shared_teams", ({"id": team.pk, "name": team.name} for team in person.shared)
     yield "sessions", (_record(session) for session in person.sessions())
     yield "log_entries", _records(person.log_entries())
+    yield "staff_actions", _records(person.staff_actions())
     for attempts in person.logins():
         yield attempts.model._meta.db_table, _records(attempts)
     for model in BY_TEAM:

@@ -24,12 +24,14 @@ from capture.models import (
     Charge,
     Check,
     Competitor,
+    Gist,
     HistoryMark,
     Membership,
     Mention,
     Prompt,
     Schedule,
     Source,
+    StaffAction,
     Team,
 )
 
@@ -40,6 +42,7 @@ BY_TEAM: dict[type[Model], str] = {
     Brand: "team",
     Competitor: "brand__team",
     HistoryMark: "brand__team",
+    Gist: "brand__team",
     Schedule: "team",
     Check: "team",
     Prompt: "of_check__team",
@@ -87,6 +90,10 @@ class Person:
 
     def memberships(self) -> QuerySet[Membership]:
         return Membership.objects.filter(user=self.user).order_by("pk")
+
+    def staff_actions(self) -> QuerySet[StaffAction]:
+        """What the person has decided about many jobs at once; it goes with the account."""
+        return StaffAction.objects.filter(user=self.user).order_by("pk")
 
     def asked_for_others(self) -> QuerySet[Check]:
         """Checks that the person has asked for teams that they share, or have left."""

@@ -13,8 +13,7 @@ from capture import budgets, systems
 from capture.models import Capture, CaptureJob, Check, Team
 from capture.notifications import notify
 from capture.providers import registry
-from capture.queue.entry import new_job
-from capture.queue.moves import AT_ONCE
+from capture.queue.entry import new_job, write_new
 from capture.queue.people import may_be_asked_again, requeue
 from capture.turns import Turns
 
@@ -69,7 +68,7 @@ def _make_anew(check: Check, places: Collection[Place], estimates: Mapping[str, 
         new_job(check, prompt, slug, sample, estimates[slug], dealt.deal(check.team_id, registry.by_slug[slug].lane))
         for prompt, slug, sample in places
     ]
-    CaptureJob.objects.bulk_create(jobs, batch_size=AT_ONCE)
     if jobs:
+        write_new(jobs)
         notify()
     return len(jobs)

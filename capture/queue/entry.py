@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
-from django.db import transaction
+from django.db import connection, transaction
 
 from capture import budgets, systems, throttle
 from capture.analysis.mentions import find_mentions
@@ -22,6 +22,19 @@ from capture.queue.moves import AT_ONCE
 from capture.turns import Turns
 
 log = logging.getLogger("capture.queue")
+
+# What differs between new jobs; all else is as the model has it by default.
+OF_NEW = ("team_id", "of_check_id", "prompt_id", "provider", "lane", "sample", "turn", "estimate")
+WRITE_NEW = """
+    INSERT INTO capture_capturejob (
+        team_id, of_check_id, prompt_id, provider, lane, sample, turn, estimate,
+        status, polls, attempts, unknowns, crashes, reason
+    )
+    SELECT job.*, 'pending', 0, 0, 0, 0, ''
+    FROM unnest(
+        %s::bigint[], %s::bigint[], %s::bigint[], %s::text[], %s::text[], %s::smallint[], %s::bigint[], %s::numeric[]
+    ) AS job
+"""
 
 
 def enqueue(
@@ -57,7 +70,8 @@ def enqueue(
         )
         if created:
             prompts = Prompt.objects.bulk_create(_prompts(order, check))
-            jobs = CaptureJob.objects.bulk_create(_jobs(order, check, prompts, estimates), batch_size=AT_ONCE)
+            jobs = list(_jobs(order, check, prompts, estimates))
+            write_new(jobs)
             notify()
     if created:
         log.info("check %s: jobs enqueued: %s", check.uuid, len(jobs))
@@ -113,7 +127,7 @@ def _prompts(order: Order, check: Check) -> list[Prompt]:
 
 def _jobs(
     order: Order, check: Check, prompts: Sequence[Prompt], estimates: Mapping[str, Decimal]
-) -> Iterable[CaptureJob]:
+) -> Iterator[CaptureJob]:
     dealt = Turns()
     for sample in range(1, order.samples + 1):
         for prompt in prompts:
@@ -136,6 +150,16 @@ def new_job(check: Check, prompt: int, slug: str, sample: int, estimate: Decimal
         sample=sample,
         estimate=estimate,
     )
+
+
+def write_new(jobs: Sequence[CaptureJob]) -> None:
+    """Write tickets that nobody has touched, in one statement with an array for each column.
+
+    With a placeholder for each value, 500 jobs would be 11,000 of them, of which each is written, parsed and planned.
+    """
+    columns = [[getattr(job, column) for job in jobs] for column in OF_NEW]
+    with connection.cursor() as cursor:
+        cursor.execute(WRITE_NEW, columns)
 
 
 def promote_due() -> int:

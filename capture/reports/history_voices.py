@@ -39,14 +39,14 @@ heard AS MATERIALIZED (
     GROUP BY GROUPING SETS ((cell, provider, stretch), (cell, provider))
 ),
 votes AS (
-    SELECT cell, day, whom, count(*)::int AS hits
-    FROM (SELECT cell, day, unnest(named) AS whom FROM answers) named
-    GROUP BY cell, day, whom
+    SELECT cell, stretch, whom, count(*)::int AS hits, min(votes) AS votes
+    FROM (SELECT cell, day, stretch, votes, unnest(named) AS whom FROM answers JOIN daily USING (cell, day)) named
+    GROUP BY cell, day, stretch, whom
 ),
 steps AS (
-    SELECT whom, cell, stretch, sum(hits) AS hits, sum(hits::float8 / daily.votes) AS shares,
-        sum((hits::float8 / daily.votes) * (hits::float8 / daily.votes)) AS squares
-    FROM votes JOIN daily USING (cell, day)
+    SELECT whom, cell, stretch, sum(hits) AS hits, sum(hits::float8 / votes) AS shares,
+        sum((hits::float8 / votes) * (hits::float8 / votes)) AS squares
+    FROM votes
     GROUP BY whom, cell, stretch
 ),
 own AS (

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import timedelta
 
+from axes.models import AccessAttempt
 from django.contrib.auth.models import User
 from django.contrib.auth.tokens import default_token_generator
 from django.utils import timezone
@@ -54,6 +55,11 @@ class Scene:
     def path_of_names(self, name: str) -> str:
         return f"/brands/{self.checks[name].brand.uuid}/names/"
 
+    def path_of_locked_login(self) -> str:
+        """Of the login, where somebody has tried too often."""
+        AccessAttempt.objects.create(username="ada", ip_address="127.0.0.1", failures_since_start=10)
+        return "/login/"
+
     def path_of_link(self) -> str:
         """The link of a mail to set a password."""
         uid = urlsafe_base64_encode(force_bytes(self.user.pk))
@@ -70,7 +76,8 @@ class SomePage:
         stranger: it is seen by somebody who is not logged in.
         empty: there is no check yet.
         status: that it answers with.
-        press: the name of a button to press first, such as one that sends a form with nothing in it.
+        typed: what is typed first, by the labels of fields.
+        press: the name of a button to press then, such as one that sends a form with nothing in it.
     """
 
     name: str
@@ -78,6 +85,7 @@ class SomePage:
     stranger: bool = False
     empty: bool = False
     status: int = 200
+    typed: tuple[tuple[str, str], ...] = ()
     press: str = ""
 
 
@@ -114,6 +122,14 @@ PAGES = (
     SomePage("no-brands", at("/brands/"), empty=True),
     SomePage("nothing-found", at("/?search=nowhere")),
     SomePage("login", at("/login/"), stranger=True),
+    SomePage(
+        "login-locked",
+        lambda scene: scene.path_of_locked_login(),
+        stranger=True,
+        status=429,
+        typed=(("Username", "ada"), ("Password", "secret")),
+        press="Log in",
+    ),
     SomePage("password", at("/password/")),
     SomePage("password-forgotten", at("/password/forgotten/"), stranger=True),
     SomePage("password-mailed", at("/password/mailed/"), stranger=True),

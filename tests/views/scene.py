@@ -18,7 +18,7 @@ from django.urls import URLPattern, URLResolver, get_resolver
 from django.utils.encoding import force_bytes
 from django.utils.http import urlsafe_base64_encode
 
-from capture import lanes, schedules
+from capture import lanes, schedules, staff_actions
 from capture.models import Check, Schedule
 from tests.factories import complete_one, make_job, make_user
 from tests.lost_workers import make_worker
@@ -61,6 +61,8 @@ class Scene:
         make_worker()
         Group.objects.create(name="Support")
         job = make_job(user=people["member"])
+        targets = staff_actions.targets_of("fail", job.of_check.jobs.all())
+        assert staff_actions.propose(people["boss"], "fail", targets, "/admin/")
         complete_one(job)
         schedules.plan(job.of_check, Schedule.Every.DAILY, 6)
         LogEntry.objects.log_actions(people["boss"].pk, [job.of_check], CHANGE, "Looked at it.")  # type: ignore[union-attr]
@@ -111,12 +113,12 @@ def _of_regular(address: str) -> str:
 
 def _named_in_admin(address: str) -> dict[str, Any]:
     """The number of a row of the table that an address of the admin is about."""
-    found = re.match(r"admin/(auth|capture)/(\w+)/<path:object_id>", address)
+    found = re.match(r"admin/(auth|capture|admin)/(\w+)/<(?:path:object_id|int:number)>", address)
     if not found:
         return {}
     row = model_named(found[1], found[2])._default_manager.order_by("pk").first()
     assert row, f"the scene has no {found[2]}"
-    return {"object_id": row.pk}
+    return {"object_id": row.pk, "number": row.pk}
 
 
 def model_named(app: str, name: str) -> type[Model]:

@@ -38,10 +38,10 @@ NO_GET = "405   405   405   405   405"
 LOG_IN = Kind("200   ->    ->    ->    ->   ", "200   ->    ->    ->    ->   ")
 LOG_OUT = Kind(NO_GET, "login login login login login")
 FOR_ALL = Kind("200   200   200   200   200  ")
+NOBODYS_WITHOUT_ITS_TOKEN = Kind("404   404   404   404   404  ")
 FORM_FOR_ALL = Kind("200   200   200   200   200  ", "200   200   200   200   200  ")
 LEADS_ON = Kind("->    ->    ->    ->    ->   ")
 LINK_OF_A_MAIL = Kind("->    ->    ->    ->    ->   ", "->    ->    ->    ->    ->   ")
-FOR_A_TOKEN = Kind("404   404   404   404   404  ")
 PAGE = Kind("login 200   200   200   200  ")
 FORM = Kind("login 200   200   200   200  ", "login 200   200   200   200  ")
 NEW_CHECK = Kind("login ->    ->    ->    ->   ", "401   200   200   200   200  ")
@@ -65,6 +65,9 @@ NOT_THERE = Kind("admin admin admin 404   404  ", "admin admin admin 404   404  
 ALLOWED = Kind("admin admin admin 403   200  ", "admin admin admin 403   200  ")
 ALLOWED_TO_SEE = Kind("admin admin admin 403   200  ", "admin admin admin 403   403  ")
 SECTION = Kind("admin admin admin 404   200  ", "admin admin admin 404   200  ")
+OPENED = Kind("admin admin admin 403   200  ", "admin admin admin 405   405  ")
+STAFFS_BUTTON = Kind("admin admin admin 405   405  ", "admin admin admin 403   ->   ")
+OF_A_NAMED_ACTION = Kind("admin admin admin 405   405  ", "admin admin admin 403   403  ")
 NOBODYS = Kind("admin admin admin 403   403  ", "admin admin admin 403   403  ")
 
 CHECK = "checks/<uuid:uuid>/"
@@ -75,7 +78,7 @@ OURS = {
     "favicon.ico": LEADS_ON,
     "healthz": FOR_ALL,
     "readyz": FOR_ALL,
-    "metrics": FOR_A_TOKEN,
+    "metrics": NOBODYS_WITHOUT_ITS_TOKEN,
     "login/": LOG_IN,
     "logout/": LOG_OUT,
     "password/": FORM,
@@ -122,10 +125,15 @@ STAFFS_OWN = {
     "admin/jsi18n/": STAFFS_PAGE,
     "admin/autocomplete/": STAFFS_SEARCH,
     "admin/r/<path:content_type_id>/<path:object_id>/": NOT_THERE,
-    "admin/^(?P<app_label>auth|capture)/$": SECTION,
+    "admin/^(?P<app_label>auth|capture|admin)/$": SECTION,
     "admin/(?P<url>.*)$": NOT_THERE,
     "admin/auth/user/invite/": ALLOWED,
     "admin/auth/user/<id>/password/": ALLOWED,
+    "admin/capture/check/<uuid:uuid>/open/": OPENED,
+    "admin/capture/check/<uuid:uuid>/open/answers/<int:position>/<slug:provider>/<int:sample>/": OPENED,
+    "admin/capture/capturejob/<int:number>/act/": OF_A_NAMED_ACTION,
+    "admin/capture/staffaction/<int:number>/confirm/": STAFFS_BUTTON,
+    "admin/capture/staffaction/<int:number>/go-on/": STAFFS_BUTTON,
 }
 
 # What every table has in the admin, for those that people write and for those that the machine writes.
@@ -155,6 +163,8 @@ TABLES = {
     "capture/charge": MACHINES,
     "capture/schedule": MACHINES,
     "capture/worker": MACHINES,
+    "capture/staffaction": MACHINES,
+    "admin/logentry": MACHINES,
 }
 
 ADMINS = STAFFS_OWN | {
