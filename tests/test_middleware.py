@@ -117,3 +117,9 @@ class TestNonsenseInTheAdmin:
 def test_a_header_that_makes_no_sense_is_none(client, kind):
     assert client.get("/login/?a=b%C3%A4", CONTENT_TYPE=kind).status_code == 200
     assert client.generic("POST", "/login/?a=b%C3%A4", "username=ada", content_type=kind).status_code == 200
+
+
+def test_the_web_server_reads_requests_so(run_python):
+    script = "from aicontrol.wsgi import application; print(application.request_class.__module__)"
+
+    assert run_python("-c", script, DEBUG="on").stdout == "aicontrol.requests\n"

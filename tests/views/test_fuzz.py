@@ -15,7 +15,7 @@ import pytest
 from django.db import transaction
 from django.http import HttpResponseBase
 from django.test import Client
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from aicontrol.requests import Request
@@ -210,12 +210,12 @@ class TestForms:
     """A form as its page sends it, but for one field or two."""
 
     @given(address=st.sampled_from(FORMS), data=st.data())
-    @bounded(100)
+    @bounded(60)
     def test_of_ours(self, scene, member, address, data):
         self.send(scene, scene.browser(STRANGER) if address == "login/" else member, address, data)
 
     @given(address=st.sampled_from(FORMS_OF_STAFF), data=st.data())
-    @bounded(100)
+    @bounded(60)
     def test_of_the_admin(self, scene, boss, address, data):
         self.send(scene, boss, address, data)
 
@@ -264,6 +264,7 @@ class TestBodies:
         length=st.sampled_from([None, "", "0", "-1", "1", "x", "9" * 30]),
         address=st.sampled_from(["login/", "checks/new/", "checks/new/draft/", "brands/<uuid:uuid>/names/"]),
     )  # fmt: skip
+    @example(kind=f"{FORM}; charset=hex", body=b"a=b", length=None, address="login/")
     @bounded(150)
     def test_any_body_of_any_kind(self, scene, member, kind, body, length, address):
         said = {} if length is None else {"CONTENT_LENGTH": length}
@@ -279,6 +280,7 @@ class TestBodies:
         path=st.sampled_from(["", "login/", "checks/<uuid:uuid>/", "checks/new/"]),
         htmx=st.booleans(),
     )  # fmt: skip
+    @example(header="HTTP_COOKIE", value='sessionid="' + 8 * "\\000" + '"', path="", htmx=False)
     @bounded(120)
     def test_any_header(self, scene, member, header, value, path, htmx):
         said = {"HTTP_HX_REQUEST": "true"} if htmx else {}
@@ -287,11 +289,14 @@ class TestBodies:
 
 class TestAdmin:
     @given(table=st.sampled_from(sorted(TABLES)), query=pairs(STAFFS))
+    @example(table="capture/brand", query="domains=x")
     @bounded(200)
     def test_any_filter_of_any_list(self, boss, table, query):
         ask(boss, "GET", f"/admin/{table}/", query)
 
     @given(address=st.sampled_from(sorted(ADMINS)), method=METHODS, query=pairs(STAFFS), body=pairs(STAFFS))
+    @example(address="admin/capture/team/<path:object_id>/change/", method="GET", query="_to_field=", body="")
+    @example(address="admin/capture/membership/add/", method="POST", query="", body="team=x&user=y")
     @bounded(200)
     def test_any_query_and_any_form(self, scene, boss, address, method, query, body):
         ask(boss, method, scene.path(address), query, body)
@@ -302,6 +307,7 @@ class TestAdmin:
         chosen=st.lists(VALUES, max_size=3),
         body=pairs(STAFFS),
     )
+    @example(table="capture/team", action="delete_selected", chosen=["x"], body="")
     @bounded(120)
     def test_any_action_on_any_rows(self, boss, table, action, chosen, body):
         sent = urlencode({"action": action}) + "".join(f"&_selected_action={row}" for row in chosen)
@@ -312,6 +318,7 @@ class TestAdmin:
         row=VALUES,
         method=METHODS,
     )
+    @example(address="admin/capture/brand/<path:object_id>/change/", row="9" * 5000, method="POST")
     @bounded(150)
     def test_any_row(self, boss, address, row, method):
         ask(boss, method, f"/{address.replace(ROW, row + '/')}")
