@@ -55,8 +55,8 @@ def _as_registered(username: str) -> str:
 
 
 def username_of(request: HttpRequest, credentials: dict[str, Any] | None = None) -> str:
-    """The name by which attempts are counted: in any case it is the same."""
-    return str((credentials or {}).get("username") or "").casefold()[:LONGEST_NAME]
+    """The name by which attempts are counted: that of the account which they would log in to, however it is written."""
+    return _as_registered(str((credentials or {}).get("username") or "")).casefold()[:LONGEST_NAME]
 
 
 def address_of(request: HttpRequest) -> str:

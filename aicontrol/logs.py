@@ -8,6 +8,7 @@ and by which exception something failed, and its words only where those are know
 from __future__ import annotations
 
 import logging
+import re
 import traceback
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -30,6 +31,8 @@ HARMLESS = (OSError, ImproperlyConfigured)
 UNTOLD = ("request", "status_code", "server_time", "sql", "params", "color_message")
 NAMES = {"levelname": "level", "name": "logger", "exc_info": "exception", "request_id": "request"}
 
+MAILED_LINK = re.compile(r"(/password/set/[^/\s]+/)[^/\s]+")
+
 Failure = Any  # what `logging` hands to a formatter of exceptions
 
 
@@ -43,9 +46,11 @@ def configuration(shape: str, level: str) -> dict[str, Any]:
     return {
         "version": 1,
         "disable_existing_loggers": False,
-        "filters": {"request": {"()": WithRequest}},
+        "filters": {"request": {"()": WithRequest}, "links": {"()": WithoutLinks}},
         "formatters": {"line": {"()": {"PLAIN": Plain, "JSON": Json}[shape]}},
-        "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["request"]}},
+        "handlers": {
+            "stderr": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["request", "links"]}
+        },
         "root": {"handlers": ["stderr"], "level": level},
         "loggers": {
             # Django gives its own logger handlers of their own; here all goes one way. At DEBUG it writes all SQL.
@@ -67,6 +72,19 @@ class WithRequest(logging.Filter):
         if request := current_request.get():
             record.request_id = request
         return True
+
+
+class WithoutLinks(logging.Filter):
+    """Takes out the token of a mailed link, which opens an account: Django names the path of whatever it refuses."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        if isinstance(record.args, tuple):
+            record.args = tuple(_without_token(each) for each in record.args)
+        return True
+
+
+def _without_token(word: object) -> object:
+    return MAILED_LINK.sub(r"\1…", word) if isinstance(word, str) else word
 
 
 class Plain(logging.Formatter):

@@ -149,7 +149,9 @@ def live_call(job: int) -> Attempt | None:
 
 def reopen(attempt: Attempt) -> None:
     """An attempt that was given up goes on: its call is looked after."""
-    Attempt.objects.filter(pk=attempt.pk).update(ended_at=None, outcome=AttemptOutcome.OPEN, reason="", error="")
+    Attempt.objects.filter(pk=attempt.pk).update(
+        ended_at=None, outcome=AttemptOutcome.OPEN, settled=None, reason="", error=""
+    )
 
 
 def close_by_error(job: CaptureJob, attempt: UUID, error: ProviderError, *, live: bool = False) -> None:
@@ -187,12 +189,13 @@ def _end(attempt: UUID, outcome: AttemptOutcome, error: ProviderError | None = N
     A reply goes before an error as well: of two workers that looked after one call, one may have been told it is gone.
     """
     may_end = Q(ended_at__isnull=True) | Q(outcome=AttemptOutcome.UNKNOWN, settled__isnull=True)
-    if outcome == AttemptOutcome.REPLIED:
-        may_end |= Q(outcome=AttemptOutcome.ERROR)
+    if outcome == AttemptOutcome.REPLIED:  # it tells what nobody knew, also where a person had to guess
+        may_end |= Q(outcome__in=[AttemptOutcome.ERROR, AttemptOutcome.UNKNOWN])
     ended = Attempt.objects.filter(may_end, pk=attempt).update(
         ended_at=ClockTimestamp(),
         outcome=outcome,
         live=False,
+        settled=None,
         reason=error.reason if error else "",
         error=error.message if error else "",
     )
@@ -211,11 +214,14 @@ def settle(attempt: Attempt, *, charged: bool) -> bool:
             return False
         if not charged:
             Charge.objects.filter(attempt=attempt.pk).update(amount=FREE.amount, basis=FREE.basis)
-        tries = list(Attempt.objects.filter(job=attempt.job_id))
-        Capture.objects.filter(**place(attempt.job)).update(
-            unknowns=sum(each.is_unsettled for each in tries), cost=_spent(tries)
-        )
+        retell(attempt.job)
     return True
+
+
+def retell(job: CaptureJob) -> None:
+    """Tell anew in a job's capture what its attempts cost, and of how many nobody knows, since one has turned out."""
+    tries = list(Attempt.objects.filter(job=job))
+    Capture.objects.filter(**place(job)).update(unknowns=sum(each.is_unsettled for each in tries), cost=_spent(tries))
 
 
 def charge(job: CaptureJob, attempt: UUID, cost: Cost | None) -> None:

@@ -71,7 +71,7 @@ class RefuseNonsense:
     raises stays an error.
     """
 
-    NONSENSE = (ValueError, ValidationError, FieldDoesNotExist, DataError)
+    NONSENSE = (ValueError, OverflowError, TypeError, IndexError, ValidationError, FieldDoesNotExist, DataError)
 
     def __init__(self, get_response: GetResponse) -> None:
         self.get_response = get_response

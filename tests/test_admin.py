@@ -16,7 +16,19 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from capture import budgets, heartbeat, lanes, queue
-from capture.models import Attempt, Brand, Capture, CaptureJob, Charge, Check, HistoryMark, Lane, Status, Team
+from capture.models import (
+    Attempt,
+    Brand,
+    Capture,
+    CaptureJob,
+    Charge,
+    Check,
+    Competitor,
+    HistoryMark,
+    Lane,
+    Status,
+    Team,
+)
 from capture.models.clock import database_now, database_today
 from capture.providers import registry
 from tests.factories import (
@@ -140,6 +152,18 @@ class TestPages:
         brand.refresh_from_db()
         assert brand.aliases == ["NW", "North Wind"]
         assert HistoryMark.objects.get().after["brand"]["aliases"] == ["NW", "North Wind"]
+
+    def test_a_brand_stays_with_its_team_and_a_competitor_with_its_brand(self, admin_client):
+        brand, competitor = Brand.objects.get(), Competitor.objects.get()
+        other = Brand.objects.create(team=Team.objects.of(make_user()), name="Other")
+
+        admin_client.post(
+            page_of(brand), {"team": other.team_id, "name": "N", "aliases": "", "domains": "", **no_inlines()}
+        )
+        admin_client.post(page_of(competitor), {"brand": other.pk, "name": "C", "aliases": "", "domains": ""})
+
+        assert Brand.objects.get(pk=brand.pk).team_id == brand.team_id
+        assert Competitor.objects.get(pk=competitor.pk).brand_id == brand.pk
 
     def test_a_team_with_checks_is_not_deleted_by_a_click(self, admin_client):
         team = Team.objects.get()

@@ -199,3 +199,46 @@ def test_a_person_settles_whether_an_attempt_was_charged_once(charged, cost):
     capture = Capture.objects.get()
     assert (capture.unknowns, capture.cost) == (0, Decimal(cost))
     assert sum(charge.amount for charge in Charge.objects.all()) == Decimal(cost)
+
+
+class TestWhatTurnsOutLater:
+    """What a capture says of its attempts follows what they have turned out to be."""
+
+    def test_a_late_plain_error_of_an_attempt_that_nobody_knew_of(self):
+        job = make_job()
+        first = start_one(job)
+        queue.ask_again(first, error("timeout", maybe_charged=True), 0)
+        queue.promote_due()
+        second = start_one(job)
+        queue.complete(second, answer(cost=Cost(Decimal("0.013"), Basis.COMPUTED)))
+        assert (Capture.objects.get().unknowns, Capture.objects.get().cost) == (1, Decimal("0.033"))
+
+        queue.ask_again(first, error("server_error", heard=True), 0)
+
+        assert (Capture.objects.get().unknowns, Capture.objects.get().cost) == (0, Decimal("0.013"))
+
+    def test_a_late_reply_of_a_job_that_was_called_off(self):
+        job = make_job()
+        first = start_one(job)
+        queue.ask_again(first, error("timeout", maybe_charged=True), 3600)
+        queue.cancel(CaptureJob.objects.all())
+
+        queue.complete(first, answer(cost=Cost(Decimal("0.013"), Basis.COMPUTED)))
+
+        assert (Capture.objects.get().unknowns, Capture.objects.get().cost) == (0, Decimal("0.013"))
+        assert Charge.objects.get().amount == Decimal("0.013")
+
+    @pytest.mark.parametrize("charged", [True, False])
+    def test_a_late_reply_corrects_what_a_person_has_settled(self, charged):
+        job = make_job()
+        first = start_one(job)
+        queue.fail(first, error("timeout", maybe_charged=True))
+        assert ledger.settle(Attempt.objects.get(), charged=charged)
+
+        assert queue.complete(first, answer(cost=Cost(Decimal("0.013"), Basis.COMPUTED)))
+        assert queue.requeue(CaptureJob.objects.all()) == 0
+        assert queue.complete(first, answer())  # the reply to its COMMIT was lost
+
+        attempt = Attempt.objects.get()
+        assert (attempt.outcome, attempt.settled) == (AttemptOutcome.REPLIED, None)
+        assert (Capture.objects.get().unknowns, Capture.objects.get().cost) == (0, Decimal("0.013"))

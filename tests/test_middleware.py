@@ -123,3 +123,22 @@ def test_the_web_server_reads_requests_so(run_python):
     script = "from aicontrol.wsgi import application; print(application.request_class.__module__)"
 
     assert run_python("-c", script, DEBUG="on").stdout == "aicontrol.requests\n"
+
+
+@pytest.mark.parametrize(
+    "query", ["?id__range=1", "?created_at__year=99999999999", "?created_at__year=x", "?page=99999999999999999999"]
+)
+def test_filters_that_make_no_sense_are_no_error_of_ours(admin_client, query):
+    assert admin_client.get(f"/admin/capture/check/{query}").status_code < 500
+
+
+@pytest.mark.parametrize("month", ["9999-12", "0001-01", "2026-13", "x"])
+def test_any_month_of_the_charges_is_answered(admin_client, month):
+    assert admin_client.get(f"/admin/capture/charge/?month={month}").status_code < 500
+
+
+@pytest.mark.parametrize("where", ["http://[", "//", "x", "http://testserver/checks/"])
+def test_a_lapsed_session_is_told_so_whatever_page_it_was_on(client, where):
+    response = client.get("/", HTTP_HX_REQUEST="true", HTTP_HX_CURRENT_URL=where)
+
+    assert response.status_code == 401

@@ -91,7 +91,10 @@ class CaptureJobAdmin(FoundByName):
             return rows.filter(pk=number)
         if uuid := as_uuid(words):
             attempts = Attempt.objects.filter(pk=uuid).values("job")
-            chosen = (rows.filter(of_check__uuid=uuid), rows.filter(pk__in=attempts), rows.held().filter(worker=uuid))
+            once = Attempt.objects.filter(worker=uuid).values("job")
+            in_hand = rows.held().filter(worker=uuid)
+            of_worker = in_hand if in_hand.exists() else rows.filter(pk__in=once)
+            chosen = (rows.filter(of_check__uuid=uuid), rows.filter(pk__in=attempts), of_worker)
             return next((each for each in chosen if each.exists()), rows.none())
         return rows.filter(pk__in=_jobs_of_call(words))
 

@@ -77,6 +77,10 @@ class BrandAdmin(ModelAdmin):
     exclude = ("edition", "edited_at", "read_edition", "read_matcher")
     inlines = (CompetitorInline,)
 
+    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
+        """Its answers are its team's: with another team they would be seen by others."""
+        return ("team", *self.readonly_fields) if obj else self.readonly_fields
+
     def changeform_view(self, request: HttpRequest, object_id: str | None = None, *args: Any, **kwargs: Any) -> Any:
         """What is saved here is another edition of the names, as on the brand's own page."""
         change = super().changeform_view
@@ -91,6 +95,10 @@ class CompetitorAdmin(ModelAdmin):
     search_fields = ("name", "brand__name")
     autocomplete_fields = ("brand",)
     readonly_fields = ("created_at",)
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
+        """The answers that name it are its brand's."""
+        return ("brand", *self.readonly_fields) if obj else self.readonly_fields
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         """Archived instead: an answer that is on its way may name it."""

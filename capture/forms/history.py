@@ -79,9 +79,12 @@ class HistoryForm(forms.Form):
             return told
         today = timezone.localdate()
         until: date = told["until"] or today
+        if until > today or until.year <= EARLIEST:
+            self.add_error("until", _("There are no answers of that day."))
+            return told
         since: date = told["since"] or until - timedelta(days=USUAL_DAYS - 1)
-        if until > today or since.year < EARLIEST:
-            self.add_error("until" if until > today else "since", _("There are no answers of that day."))
+        if since.year < EARLIEST:
+            self.add_error("since", _("There are no answers of that day."))
         elif since > until:
             self.add_error("since", _("This is after the last day."))
         elif (until - since).days >= MOST_DAYS:

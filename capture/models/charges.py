@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from datetime import date, timedelta
+from calendar import monthrange
+from datetime import date
 from uuid import UUID
 
 from django.db import models
@@ -24,8 +25,8 @@ class ChargeQuerySet(models.QuerySet["Charge"]):
 
     def in_month(self, day: date) -> ChargeQuerySet:
         """Of the calendar month that a day is in."""
-        first = day.replace(day=1)
-        return self.filter(day__gte=first, day__lt=(first + timedelta(days=31)).replace(day=1))
+        last = day.replace(day=monthrange(day.year, day.month)[1])
+        return self.filter(day__gte=day.replace(day=1), day__lte=last)
 
     def of_team(self, team: Team) -> ChargeQuerySet:
         return self.filter(team=team)

@@ -217,7 +217,8 @@ UNSETTLED = Q(outcome=AttemptOutcome.UNKNOWN, settled__isnull=True)
 class AttemptQuerySet(models.QuerySet["Attempt"]):
     def undecided(self) -> AttemptQuerySet:
         """Those that are not over: under way, with a call that may still end, or with a charge nobody has settled."""
-        return self.filter(Q(ended_at__isnull=True) | Q(live=True) | UNSETTLED)
+        may_end = Q(live=True, settled__isnull=True)  # of what a person has settled, nobody waits for the end
+        return self.filter(Q(ended_at__isnull=True) | may_end | UNSETTLED)
 
     def unsettled(self) -> AttemptQuerySet:
         """Those of which a person has to find out whether they were charged."""

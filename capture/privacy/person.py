@@ -116,7 +116,7 @@ class Person:
 
     def _named_in_logs_of_teams(self) -> Q:
         """Where a team is edited, its log names the members that came or went, as memberships call themselves."""
-        name = json.dumps(f"{self.user} in ")[1:-1]
+        name = json.dumps(f"{self.user} in ")[:-1]  # with the quote before it: others' names may end like this one
         return Q(content_type=ContentType.objects.get_for_model(Team), change_message__contains=name)
 
     def logins(self) -> Iterator[QuerySet[Any]]:

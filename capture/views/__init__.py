@@ -61,7 +61,14 @@ def _to_login(request: HttpRequest) -> HttpResponse:
     if not htmx:
         return redirect_to_login(request.get_full_path())
     # htmx leaves the page as it is, and our script says what has happened; a login page would stand inside it.
-    return render(request, "capture/_login.html", {"path": htmx.current_url_abs_path or "/"}, status=UNAUTHORIZED)
+    return render(request, "capture/_login.html", {"path": _where(htmx)}, status=UNAUTHORIZED)
+
+
+def _where(htmx: HtmxDetails) -> str:
+    try:
+        return htmx.current_url_abs_path or "/"
+    except ValueError:  # what the header says is no address
+        return "/"
 
 
 def _htmx(request: HttpRequest) -> HtmxDetails:

@@ -123,6 +123,8 @@ class TestSearch:
         assert shown(admin_client, f"q={job.of_check.uuid}") == {job.pk}
         assert shown(admin_client, f"q={Attempt.objects.get(job=job).pk}") == {job.pk}
         assert shown(admin_client, f"q={WORKER}") == {held.pk}
+        CaptureJob.objects.filter(pk=held.pk).update(status="pending", worker=None, claim_token=None)
+        assert shown(admin_client, f"q={WORKER}") == set(Attempt.objects.values_list("job", flat=True))
 
     def test_jobs_are_found_by_their_call(self, admin_client, jobs):
         ended = make_job(providers=("perplexity",))

@@ -55,6 +55,13 @@ class TestTooManyAttempts:
         assert "Try again in 15 minutes" in response.content.decode()
         assert "_auth_user_id" not in client.session
 
+    @pytest.mark.parametrize("alike", ["bobı", "BOBI", "Bobi"])
+    def test_a_name_that_is_taken_for_anothers_counts_as_that(self, client, alike):
+        make_user("bobi")
+        lock(client, username="bobi")
+
+        assert log_in(client, username=alike, password="secret").status_code == 429
+
     def test_one_less_is_forgiven_and_forgotten_by_the_right_one(self, client, ada):
         for _ in range(2):
             for _ in range(LIMIT - 1):

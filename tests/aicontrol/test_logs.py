@@ -183,3 +183,16 @@ def test_no_page_logs_a_prompt_whatever_is_done_with_it(written, client, shape, 
     assert "jobs enqueued: 1" in output.getvalue()
     assert "ValueError" in output.getvalue()
     assert "samovar" not in output.getvalue()
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("shape", logs.FORMATS)
+@pytest.mark.parametrize("path", ["/password/set/MQ/c3cr3t-t0ken)", "/password/set/MQ/c3cr3t-t0ken/x"])
+def test_no_refused_link_of_a_mail_is_in_a_log(written, client, shape, path):
+    output = written(shape)
+
+    client.get(path)
+    client.put(path)
+
+    assert "/password/set/MQ/" in output.getvalue()
+    assert "c3cr3t" not in output.getvalue()

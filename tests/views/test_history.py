@@ -161,6 +161,11 @@ class TestFilters:
         assert words in html
         assert "1 of 1" in html
 
+    @pytest.mark.parametrize("query", ["until=0001-01-01", "since=0001-01-01", "until=9999-12-31", "since=9999-12-31"])
+    @pytest.mark.parametrize("page", ["", "history.csv", "sources/"])
+    def test_the_first_and_the_last_day_there_is_are_no_days_of_answers(self, browser, kept, page, query):
+        assert browser.get(f"/brands/{kept.brand.uuid}/{page}?{query}").status_code == 200
+
     def test_days_are_of_the_teams_zone(self, browser, ada, kept):
         Team.objects.update(time_zone="Pacific/Kiritimati")
         kept.answer(timezone.now(), ["brand"])
