@@ -153,6 +153,17 @@ class TestPages:
         assert brand.aliases == ["NW", "North Wind"]
         assert HistoryMark.objects.get().after["brand"]["aliases"] == ["NW", "North Wind"]
 
+    @pytest.mark.parametrize("whose", [Brand, Competitor])
+    def test_a_name_by_which_two_would_be_found_is_refused(self, admin_client, whose):
+        brand, competitor = Brand.objects.get(), Competitor.objects.get()
+        row, other = (brand, competitor) if whose is Brand else (competitor, brand)
+        sent = {"name": row.name, "aliases": other.name, "domains": "", **no_inlines()}
+
+        html = admin_client.post(page_of(row), sent).content.decode()
+
+        assert f"“{other.name}” would be found as two" in html
+        assert whose.objects.get(pk=row.pk).aliases == []
+
     def test_a_brand_stays_with_its_team_and_a_competitor_with_its_brand(self, admin_client):
         brand, competitor = Brand.objects.get(), Competitor.objects.get()
         other = Brand.objects.create(team=Team.objects.of(make_user()), name="Other")

@@ -13,6 +13,7 @@ from django.utils.safestring import SafeString
 
 from capture import budgets, schedules
 from capture.admin.base import ModelAdmin, TabularInline, list_link
+from capture.forms.named import NamedForm
 from capture.forms.team import TeamForm
 from capture.models import Brand, CaptureJob, Charge, Competitor, Membership, Team
 from capture.models.brands import editing
@@ -62,6 +63,7 @@ class MembershipAdmin(ModelAdmin):
 
 class CompetitorInline(TabularInline):
     model = Competitor
+    form = NamedForm
     extra = 0
     readonly_fields = ("created_at",)
     can_delete = False  # archived instead: an answer that is on its way may name it
@@ -69,6 +71,7 @@ class CompetitorInline(TabularInline):
 
 @admin.register(Brand)
 class BrandAdmin(ModelAdmin):
+    form = NamedForm
     list_display = ("name", "team", "created_at", "archived_at")
     list_select_related = ("team",)
     search_fields = ("name", "team__name")
@@ -90,6 +93,7 @@ class BrandAdmin(ModelAdmin):
 
 @admin.register(Competitor)
 class CompetitorAdmin(ModelAdmin):
+    form = NamedForm
     list_display = ("name", "brand", "created_at", "archived_at")
     list_select_related = ("brand",)
     search_fields = ("name", "brand__name")
