@@ -35,7 +35,7 @@ def test_fault_23_beside_workers_a_cleanup_takes_what_is_over_and_nothing_else(t
     assert sum(each["total"] for each in starts.values()) == JOBS
     assert not CaptureJob.objects.exists()
     assert not Attempt.objects.exists()
-    assert told.count("Deleted") - told.count("Deleted 0 jobs") > 3  # it was at it while they worked
+    assert told.count("Deleted") - told.count("Deleted 0 jobs") > 1  # it was at it while they worked
     assert [
         line for log in logs for line in log.read_text().splitlines() if "deadlock" in line or "ERROR" in line
     ] == []
