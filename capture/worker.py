@@ -402,8 +402,9 @@ class Worker:
                 raise
             log.exception("%s replies cannot be recorded together; each is by itself", len(replies))
             return
-        for result, ending in (replies[attempt] for attempt in kept):
-            self._follow_up(result.ticket, ending.reply)
+        for attempt, (result, ending) in replies.items():
+            if attempt in kept:
+                self._follow_up(result.ticket, ending.reply)
             self._is_recorded(result)
 
     def _record(self, result: Result) -> None:

@@ -669,3 +669,20 @@ def test_a_worker_that_stops_makes_no_check(simulated):
     assert worker.beat()
 
     assert Check.objects.count() == 1
+
+
+def test_a_reply_that_comes_too_late_is_written_down_once(caplog):
+    job = make_job()
+    worker = make_worker(answer("too late"))
+    worker.fill_seats()
+    while worker.busy() > worker.arrived():
+        worker.wait()
+    CaptureJob.objects.filter(pk=job.pk).update(
+        status=Status.CANCELLED, worker=None, claim_token=None, finished_at=database_now()
+    )
+
+    worker.record()
+
+    assert caplog.text.count("no longer held") == 1
+    assert worker.busy() == worker.arrived() == 0
+    assert Attempt.objects.get().outcome == "replied"
