@@ -90,7 +90,7 @@ def _keep(job: CaptureJob, ending: Ending) -> None:
 
 
 def _job(ticket: Ticket) -> CaptureJob:
-    return CaptureJob.objects.select_related("of_check").get(pk=ticket.job)
+    return CaptureJob.objects.select_related("of_check", "prompt").get(pk=ticket.job)
 
 
 def _finish(job: int) -> bool:
