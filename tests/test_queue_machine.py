@@ -39,12 +39,13 @@ from capture.models import Attempt, AttemptOutcome, Capture, CaptureJob, Charge,
 from capture.models.clock import ClockTimestamp
 from capture.models.workers import LEASE
 from capture.providers.replies import Basis, Cost, Empty, FinalReply, Kind, Pending, ProviderError, Refused, Scope
-from tests.factories import ACCOUNT, PATIENCE, answer, make_check, make_user
+from tests.factories import ACCOUNT, answer, make_check, make_user
 from tests.queue_model import FINAL, HELD, NO_REPLY, Call, Job, Model
 
 LIMITS = retry.Limits(attempts=3, unknown_retries=1, remote_deadline=86_400)
 LANE_LIMIT = 3
 LANES = {"openai": ["chatgpt"], "perplexity": ["perplexity"]}
+LONG = 3600.0  # seconds: nothing passes by itself, however slow the machine is, but only when the machine says so
 MOST_OPEN = 2  # the fewer jobs, the more happens to each
 
 # What may happen, and how often among all that does.
@@ -152,7 +153,7 @@ class QueueMachine(RuleBasedStateMachine):
         if sum(job.status not in FINAL for job in self.model.jobs.values()) >= MOST_OPEN:
             return
         check = make_check(self.user, prompts=prompts, providers=providers)
-        for job in check.jobs.all():
+        for job in check.jobs.order_by("pk"):
             place = (job.prompt_id, job.provider, job.sample)
             self.model.jobs[job.pk] = Job(job.pk, place, job.lane)
 
@@ -163,6 +164,7 @@ class QueueMachine(RuleBasedStateMachine):
         due = set(CaptureJob.objects.to_poll(lane, LANES[lane]).values_list("pk", flat=True))
 
         tickets = queue.claim(lane, process.id, LANES[lane], seats, crashed=crashed)
+        tickets.sort(key=lambda ticket: ticket.job)
 
         starts = [ticket for ticket in tickets if ticket.remote_id is None]
         assert len(tickets) <= seats
@@ -200,7 +202,7 @@ class QueueMachine(RuleBasedStateMachine):
             hand.seated = True
             return
         may_send = self.model.start(hand.ticket)
-        started = queue.start(hand.ticket, hand.worker, ACCOUNT, PATIENCE)
+        started = queue.start(hand.ticket, hand.worker, ACCOUNT, LONG)
         assert started == may_send
         if heard and started:
             hand.seated = True
@@ -256,7 +258,7 @@ class QueueMachine(RuleBasedStateMachine):
                 return lambda: queue.complete(ticket, reply, reading)
             case retry.AskAgain(error, _):
                 self.model.end_by_error(ticket, error, Status.PENDING)
-                return lambda: queue.ask_again(ticket, error, 60)
+                return lambda: queue.ask_again(ticket, error, LONG)
             case retry.PutBack(error):
                 self.model.put_back(ticket, error)
                 return lambda: queue.put_back(ticket, error)
