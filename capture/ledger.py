@@ -152,6 +152,7 @@ def reopen(attempt: Attempt) -> None:
     Attempt.objects.filter(pk=attempt.pk).update(
         ended_at=None, outcome=AttemptOutcome.OPEN, settled=None, reason="", error=""
     )
+    _retell(attempt.job)
 
 
 def close_by_error(job: CaptureJob, attempt: UUID, error: ProviderError, *, live: bool = False) -> None:
@@ -165,12 +166,14 @@ def close_by_error(job: CaptureJob, attempt: UUID, error: ProviderError, *, live
         return  # something better is known of it, and of its cost
     # A plain error costs nothing, also where it was unknown until now.
     charge(job, attempt, error.cost or (None if live or error.maybe_charged else FREE))
+    _retell(job)
 
 
 def close_by_reply(job: CaptureJob, attempt: UUID, reply: FinalReply) -> None:
     """Close an attempt by a reply that comes too late to be kept, and write what it cost."""
     _end(attempt, AttemptOutcome.REPLIED)
     charge(job, attempt, reply.cost)
+    _retell(job)
 
 
 def supersede_others(job: CaptureJob, attempt: UUID) -> None:
@@ -214,12 +217,12 @@ def settle(attempt: Attempt, *, charged: bool) -> bool:
             return False
         if not charged:
             Charge.objects.filter(attempt=attempt.pk).update(amount=FREE.amount, basis=FREE.basis)
-        retell(attempt.job)
+        _retell(attempt.job)
     return True
 
 
-def retell(job: CaptureJob) -> None:
-    """Tell anew in a job's capture what its attempts cost, and of how many nobody knows, since one has turned out."""
+def _retell(job: CaptureJob) -> None:
+    """Tell anew in a job's capture what its attempts cost, and of how many nobody knows: one has turned out."""
     tries = list(Attempt.objects.filter(job=job))
     Capture.objects.filter(**place(job)).update(unknowns=sum(each.is_unsettled for each in tries), cost=_spent(tries))
 

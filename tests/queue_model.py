@@ -59,6 +59,7 @@ class Job:
     attempts: int = 0
     crashes: int = 0
     put_off: bool = False
+    by_hand: bool = False  # a person gave it up, so that nobody looks after a call of it that is known
     calls: list[Call] = field(default_factory=list)
     afresh: int = 0  # so many of its calls are from before it was requeued
 
@@ -218,6 +219,7 @@ class Model:
             if job.status in FINAL and not answered:
                 job.status = Status.WAITING if job.remote else Status.PENDING
                 job.attempts = job.crashes = 0
+                job.by_hand = False
                 job.afresh = len(job.calls)
 
     def fail_by_hand(self) -> None:
@@ -230,6 +232,7 @@ class Model:
                 if job.status == Status.RUNNING:
                     self._end(call, AttemptOutcome.UNKNOWN)
             self._let_go(job, Status.FAILED)
+            job.by_hand = True
             self._keep(job, Outcome.FAILED, call.attempt if call else None)
 
     def delete(self, pk: int) -> None:

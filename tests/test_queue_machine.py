@@ -33,7 +33,7 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from capture import calls, heartbeat, lanes, models, queue, recovery, retry
+from capture import calls, heartbeat, lanes, ledger, models, queue, recovery, retry
 from capture.calls import Ticket
 from capture.models import Attempt, AttemptOutcome, Capture, CaptureJob, Charge, Lane, Mention, Outcome, Status, Worker
 from capture.models.clock import ClockTimestamp
@@ -431,6 +431,16 @@ class QueueMachine(RuleBasedStateMachine):
         assert {each[:3]: each[3:] for each in found} == self.model.captures
 
     @invariant()
+    def captures_tell_what_was_spent_on_them(self) -> None:
+        for job in CaptureJob.objects.all():
+            capture = Capture.objects.filter(**ledger.place(job)).first()
+            if capture:
+                tries = list(Attempt.objects.filter(job=job))
+                spent = Charge.objects.filter(attempt__in=[each.pk for each in tries])
+                assert capture.cost == sum((charge.amount for charge in spent), Decimal(0))
+                assert capture.unknowns == sum(each.is_unsettled for each in tries)
+
+    @invariant()
     def an_answer_is_never_overwritten(self) -> None:
         answered = Capture.objects.answered().values_list("pk", "attempt", "text", "answered_at")
         now = {pk: tuple(rest) for pk, *rest in answered}
@@ -453,7 +463,7 @@ class QueueMachine(RuleBasedStateMachine):
     def a_known_live_call_is_only_looked_after(self) -> None:
         for job in self.model.jobs.values():
             assert sum(call.open for call in job.calls) <= 1
-            assert job.status != Status.FAILED or job.remote or not job.adoptable
+            assert job.status != Status.FAILED or job.by_hand or job.remote or not job.adoptable
             if job.remote:
                 assert job.status in (Status.WAITING, Status.CLAIMED, Status.FAILED)
                 assert job.current

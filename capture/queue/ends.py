@@ -80,7 +80,6 @@ def _complete_late(ending: Ending) -> bool:
             _keep(job, ending)
         elif job and not known:
             ledger.close_by_reply(job, ticket.attempt, ending.reply)
-            ledger.retell(job)
     return told(ticket, str(ending), done or known)
 
 

@@ -94,8 +94,6 @@ def _end_by_error(ticket: Ticket, error: ProviderError, into: Mapping[str, Any],
         taken_up = moved and take_up(job.pk)
         if moved and not taken_up and job.status == Status.FAILED:
             ledger.keep_failure(job, ticket.attempt, error)
-        if not moved:
-            ledger.retell(job)
     return moved or ended
 
 
