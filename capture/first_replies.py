@@ -23,7 +23,8 @@ from capture.providers.replies import Answered, FinalReply
 
 Came = tuple[Ticket, FinalReply, Reading | None]
 
-# `first` are attempts that are open and their job's only one, where nothing has been kept yet.
+# `tried` are attempts that are open and their job's only one; `first` those where nothing has been kept yet. In one
+# SELECT, eight tables would cost the planner more time than all else costs the server.
 KEEP = """
     WITH came AS (
         SELECT * FROM jsonb_to_recordset(%(came)s::jsonb) AS came (
@@ -31,39 +32,40 @@ KEEP = """
             amount numeric, basis text, named jsonb, matcher integer, edition integer, sources jsonb, mentions jsonb,
             rank smallint, rivals bigint[], sites text[], kinds smallint[]
         )
-    ), first AS MATERIALIZED (
+    ), tried AS MATERIALIZED (
         SELECT
-            came.attempt, came.outcome, came.reason, came.text, came.model, came.surface, came.named, came.matcher,
-            came.sources, came.mentions, came.rank, came.rivals, came.sites, came.kinds,
-            coalesce(attempt.remote_id, came.remote_id) AS remote_id,
-            coalesce(came.amount, job.estimate) AS amount, coalesce(came.basis, 'estimated') AS basis,
-            CASE WHEN brand.edition = came.edition AND brand.read_matcher <= came.matcher THEN came.edition ELSE 0 END
-                AS edition,
-            attempt.started_at, attempt.simulated, clock_timestamp() AS now,
-            job.team_id, job.of_check_id, job.prompt_id, job.provider, job.sample, asked.uuid AS check_uuid,
-            asked.brand_id, asked.country, prompt.branded, prompt.key
+            came.*, attempt.remote_id AS known_id, attempt.started_at, attempt.simulated, job.estimate,
+            job.team_id, job.of_check_id, job.prompt_id, job.provider, job.sample
         FROM came
         JOIN capture_attempt attempt ON attempt.id = came.attempt AND attempt.ended_at IS NULL
         JOIN capture_capturejob job ON job.id = attempt.job_id
-        JOIN capture_check asked ON asked.id = job.of_check_id
-        JOIN capture_brand brand ON brand.id = asked.brand_id
-        JOIN capture_prompt prompt ON prompt.id = job.prompt_id
         WHERE attempt.id = ANY(%(attempts)s)  -- tells the planner how few they are
             AND NOT EXISTS (SELECT FROM capture_attempt other WHERE other.job_id = job.id AND other.id <> attempt.id)
-            AND NOT EXISTS (
-                SELECT FROM capture_capture held
-                WHERE held.prompt_id = job.prompt_id AND held.provider = job.provider AND held.sample = job.sample
-            )
+    ), first AS MATERIALIZED (
+        SELECT
+            tried.*, coalesce(known_id, remote_id) AS call_id,
+            coalesce(amount, estimate) AS paid, coalesce(basis, 'estimated') AS paid_by,
+            CASE WHEN brand.edition = tried.edition AND brand.read_matcher <= tried.matcher THEN tried.edition ELSE 0
+                END AS read_edition,
+            clock_timestamp() AS now, asked.uuid AS check_uuid, asked.brand_id, asked.country, prompt.branded, prompt.key
+        FROM tried
+        JOIN capture_check asked ON asked.id = tried.of_check_id
+        JOIN capture_brand brand ON brand.id = asked.brand_id
+        JOIN capture_prompt prompt ON prompt.id = tried.prompt_id
+        WHERE NOT EXISTS (
+            SELECT FROM capture_capture held
+            WHERE held.prompt_id = tried.prompt_id AND held.provider = tried.provider AND held.sample = tried.sample
+        )
     ), ended AS (
         UPDATE capture_attempt attempt
         SET ended_at = first.now, outcome = 'replied', live = false, reason = '', error = '',
-            remote_id = nullif(first.remote_id, ''),
-            remote_at = CASE WHEN first.remote_id <> '' THEN coalesce(attempt.remote_at, first.now) END
+            remote_id = nullif(first.call_id, ''),
+            remote_at = CASE WHEN first.call_id <> '' THEN coalesce(attempt.remote_at, first.now) END
         FROM first
         WHERE attempt.id = first.attempt
     ), charged AS (
         INSERT INTO capture_charge (attempt, team_id, day, provider, amount, basis, check_uuid, simulated)
-        SELECT attempt, team_id, (now AT TIME ZONE 'UTC')::date, provider, amount, basis, check_uuid, simulated
+        SELECT attempt, team_id, (now AT TIME ZONE 'UTC')::date, provider, paid, paid_by, check_uuid, simulated
         FROM first
         ON CONFLICT (attempt) DO UPDATE SET amount = excluded.amount, basis = excluded.basis
     ), kept AS (
@@ -72,8 +74,8 @@ KEEP = """
             surface, attempts, unknowns, seconds, cost, simulated, cached, answered_at, named, matcher, edition
         )
         SELECT
-            team_id, of_check_id, prompt_id, provider, sample, attempt, remote_id, outcome, reason, '', text, model,
-            surface, 1, 0, extract(epoch FROM now - started_at), amount, simulated, false, now, named, matcher, edition
+            team_id, of_check_id, prompt_id, provider, sample, attempt, call_id, outcome, reason, '', text, model,
+            surface, 1, 0, extract(epoch FROM now - started_at), paid, simulated, false, now, named, matcher, read_edition
         FROM first
         RETURNING id, attempt
     ), cited AS (
@@ -101,9 +103,9 @@ KEEP = """
             ('x' || encode(substring(sha256(convert_to(key, 'UTF8')) FOR 8), 'hex'))::bit(64)::bigint,
             ('x' || encode(substring(sha256(convert_to(
                 concat_ws(chr(31), key, provider, surface), 'UTF8')) FOR 8), 'hex'))::bit(64)::bigint,
-            rank, rivals, sites, kinds, matcher, edition
+            rank, rivals, sites, kinds, matcher, read_edition
         FROM kept JOIN first USING (attempt)
-        WHERE outcome = 'answered' AND matcher > 0 AND edition > 0
+        WHERE outcome = 'answered' AND matcher > 0 AND read_edition > 0
     )
     SELECT attempt FROM first
 """

@@ -26,7 +26,7 @@ OVERDUE = 5.0
 
 
 # Seconds within which results count as having come at the same time.
-TOGETHER = 0.001
+TOGETHER = 0.005
 
 # A claim of a job. Its attempt would not do: a call is looked after many times.
 Key = tuple[int, UUID]

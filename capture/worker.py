@@ -12,11 +12,12 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from random import Random
 from types import FrameType
+from typing import Any
 from uuid import uuid4
 
 from django.db import DataError, IntegrityError
@@ -151,7 +152,9 @@ class Worker:
         self.watch_seats()
         self.beat()  # before anything is recorded: a result that cannot be written must not keep the worker from it
         self.tell_lanes()
-        self.record()
+        while self.record():
+            # What came meanwhile is written down first: seats that are filled together cost little more than one.
+            self._sort(self.seats.messages(0))
         self.settle_sources()
         if self.stopping:
             self.hand_back()
@@ -176,7 +179,10 @@ class Worker:
 
     def wait(self) -> None:
         """Wait for the next thing to happen, and sort what has arrived."""
-        for message in self.seats.messages(self._patience()):
+        self._sort(self.seats.messages(self._patience()))
+
+    def _sort(self, messages: Iterable[Any]) -> None:
+        for message in messages:
             match message:
                 case Stop():
                     self._begin_to_stop()
