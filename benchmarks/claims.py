@@ -104,11 +104,11 @@ def _frozen(idle: float) -> tuple[float, float]:
         finally:
             connection.close()
 
-    take, claims._take = claims._take, freeze  # type: ignore[assignment]
+    take, claims._lock = claims._lock, freeze  # type: ignore[assignment]
     frozen = threading.Thread(target=claim)
     frozen.start()
     held.wait()
-    claims._take = take
+    claims._lock = take
     began, others, worker = time.perf_counter(), [], uuid4()
     while True:
         before = time.perf_counter()

@@ -47,7 +47,8 @@ KEEP = """
             coalesce(amount, estimate) AS paid, coalesce(basis, 'estimated') AS paid_by,
             CASE WHEN brand.edition = tried.edition AND brand.read_matcher <= tried.matcher THEN tried.edition ELSE 0
                 END AS read_edition,
-            clock_timestamp() AS now, asked.uuid AS check_uuid, asked.brand_id, asked.country, prompt.branded, prompt.key
+            clock_timestamp() AS now, asked.uuid AS check_uuid, asked.brand_id, asked.country,
+            prompt.branded, prompt.key
         FROM tried
         JOIN capture_check asked ON asked.id = tried.of_check_id
         JOIN capture_brand brand ON brand.id = asked.brand_id
@@ -75,7 +76,8 @@ KEEP = """
         )
         SELECT
             team_id, of_check_id, prompt_id, provider, sample, attempt, call_id, outcome, reason, '', text, model,
-            surface, 1, 0, extract(epoch FROM now - started_at), paid, simulated, false, now, named, matcher, read_edition
+            surface, 1, 0, extract(epoch FROM now - started_at), paid, simulated, false, now, named, matcher,
+            read_edition
         FROM first
         RETURNING id, attempt
     ), cited AS (

@@ -104,9 +104,12 @@ def _in_flight(name: str) -> int:
     return placed().filter(lane=name).count()
 
 
-def note_claim(room: Room, jobs: Sequence[CaptureJob], token: UUID) -> None:
-    """Write what a claim of these jobs means for the lane: the turn it serves, its last start, its probe."""
-    starts = [job.turn for job in jobs if job.remote_id is None]
+def note_claim(room: Room, starts: Sequence[int], token: UUID) -> None:
+    """Write what a claim means for the lane: the turn it serves, its last start, its probe.
+
+    Arguments:
+        starts: the turns of the jobs that are to be started.
+    """
     changes: dict[str, Any] = {}
     if starts and max(starts) > room.lane.turn:
         changes["turn"] = max(starts)

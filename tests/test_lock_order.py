@@ -11,13 +11,13 @@ from uuid import UUID
 
 import pytest
 
-from capture import first_replies, lanes, ledger, queue, recovery, schedules, staff_actions, tickets
+from capture import first_replies, lanes, ledger, queue, recovery, schedules, staff_actions
 from capture.calls import Ticket
 from capture.models import Attempt, Capture, CaptureJob, Check, Schedule, Status
 from capture.models.clock import database_now
 from capture.models.jobs import FINAL
 from capture.providers.replies import Kind
-from capture.queue import cleanup
+from capture.queue import cleanup, tickets
 from capture.queue.cleanup import Cursor
 from tests.factories import ACCOUNT, PATIENCE, answer, error, make_check, make_user, unknown_error
 from tests.lost_workers import LIMITS, die, make_worker
@@ -116,7 +116,7 @@ MIDST = {
     "an intent": (ledger, "begin_attempts"),
     "a release": (ledger, "withdraw_attempt"),
     "a recovery": (ledger, "open_attempt"),
-    "a claim": (tickets, "of"),
+    "a claim": (tickets, "take"),
     "a cleanup": (cleanup, "_kept"),
     "a cancellation": (ledger, "keep_cancellations"),
 }

@@ -155,7 +155,7 @@ def test_a_claimer_that_freezes_is_ended_by_the_database(elsewhere, monkeypatch)
     make_job()
 
     frozen = threading.Event()
-    take = claims._take
+    take = claims._lock
 
     def freeze(*args):
         if threading.current_thread() is not threading.main_thread() and not frozen.is_set():
@@ -163,7 +163,7 @@ def test_a_claimer_that_freezes_is_ended_by_the_database(elsewhere, monkeypatch)
             threading.Event().wait(1)
         return take(*args)
 
-    monkeypatch.setattr(claims, "_take", freeze)
+    monkeypatch.setattr(claims, "_lock", freeze)
     late = elsewhere(claim)
     assert frozen.wait(30)
 

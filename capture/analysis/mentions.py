@@ -38,6 +38,11 @@ class Entity:
         """All by which it is found."""
         return self.name, *self.aliases
 
+    @property
+    def sought(self) -> tuple[object, ...]:
+        """All that matters for where it is found."""
+        return self.names, self.match_case
+
 
 @dataclass(frozen=True, slots=True)
 class Hit:

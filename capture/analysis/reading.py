@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from capture.analysis.mentions import MATCHER_VERSION, Entity, Hit, find_mentions
 
@@ -65,7 +65,16 @@ class Reading:
 def read(text: str, watch: Watch) -> Reading:
     """Read an answer; places in it are those of the whole text."""
     text = text[:MOST_CHARACTERS]
-    return Reading(named(text, watch.asked), named(text, watch.today), watch, MATCHER_VERSION)
+    asked = named(text, watch.asked)
+    return Reading(asked, _today(text, watch, asked), watch, MATCHER_VERSION)
+
+
+def _today(text: str, watch: Watch, asked: Sequence[Named]) -> tuple[Named, ...]:
+    """Whom it names by the names of today; those are mostly still the same, and then it need not be read twice."""
+    if [entity.sought for entity in watch.today] != [entity.sought for entity in watch.asked]:
+        return named(text, watch.today)
+    keys = {former.key: entity.key for former, entity in zip(watch.asked, watch.today, strict=True)}
+    return tuple(replace(each, first=replace(each.first, key=keys[each.key])) for each in asked)
 
 
 def named(text: str, entities: Sequence[Entity]) -> tuple[Named, ...]:

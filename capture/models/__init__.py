@@ -6,7 +6,7 @@ Fields, constraints, indexes and querysets that read stand here; who may change 
 from capture.models.brands import Brand, Competitor, HistoryMark
 from capture.models.captures import Capture, Outcome, Source
 from capture.models.charges import Charge
-from capture.models.checks import Check, Prompt, Schedule
+from capture.models.checks import Check, Prompt, Schedule, entities_as_asked
 from capture.models.gists import Gist
 from capture.models.jobs import Attempt, AttemptOutcome, CaptureJob, Status
 from capture.models.lanes import Lane
@@ -37,4 +37,5 @@ __all__ = [
     "Status",
     "Team",
     "Worker",
+    "entities_as_asked",
 ]

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import uuid
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from datetime import datetime, timedelta
+from typing import Any
 
 from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
@@ -124,12 +125,20 @@ class Check(models.Model):
         return str(self.uuid)
 
     def entities(self) -> tuple[Entity, ...]:
-        """Whom it looks for by the names as they were: `brand`, then `competitor:0` and so on, as in `names`."""
-        rivals = self.names["competitors"]
-        return (
-            entity_as_asked("brand", self.names["brand"]),
-            *(entity_as_asked(f"competitor:{index}", names) for index, names in enumerate(rivals)),
-        )
+        """Whom it looks for by the names as they were."""
+        return entities_as_asked(self.names)
+
+
+def entities_as_asked(names: Mapping[str, Any]) -> tuple[Entity, ...]:
+    """Whom a check looks for: `brand`, then `competitor:0` and so on.
+
+    Arguments:
+        names: of the check.
+    """
+    return (
+        entity_as_asked("brand", names["brand"]),
+        *(entity_as_asked(f"competitor:{index}", rival) for index, rival in enumerate(names["competitors"])),
+    )
 
 
 class Prompt(models.Model):

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import replace
+from typing import Any
 from uuid import UUID, uuid4
 
 from django.db import transaction
 
-from capture import lanes, ledger, tickets
+from capture import lanes, ledger
 from capture.calls import Ticket
 from capture.lanes import Room
 from capture.models import CaptureJob, Status
 from capture.models.clock import ClockTimestamp
 from capture.models.jobs import JobQuerySet
+from capture.queue import tickets
 from capture.queue.moves import NOBODY, say
 
 
@@ -46,39 +48,37 @@ def _claim(lane: str, worker: UUID, slugs: Collection[str], seats: int, crashed:
         jobs = _probe(room, slugs, crashed) if room.probe else _choose(room, slugs, seats, crashed)
         if not jobs:
             return []
-        CaptureJob.objects.filter(pk__in=sorted(job.pk for job in jobs)).update(
-            status=Status.CLAIMED, worker=worker, claim_token=token, run_after=None
-        )
-        lanes.note_claim(room, jobs, token)
-        return tickets.of(jobs, token, probe=room.probe)
+        lanes.note_claim(room, [job.turn for job in jobs if job.remote_id is None], token)
+        return tickets.take([job.pk for job in jobs], worker, token, probe=room.probe)
 
 
-def _choose(room: Room, slugs: Collection[str], seats: int, crashed: bool) -> list[CaptureJob]:
+def _choose(room: Room, slugs: Collection[str], seats: int, crashed: bool) -> list[Any]:
     jobs = _polls(room, slugs, seats, crashed)
     crashed = crashed and not any(job.crashes for job in jobs)
     return jobs + _starts(room, slugs, seats - len(jobs), crashed)
 
 
-def _probe(room: Room, slugs: Collection[str], crashed: bool) -> list[CaptureJob]:
+def _probe(room: Room, slugs: Collection[str], crashed: bool) -> list[Any]:
     """One call. Best a start: a system that refuses to start calls may still let them be looked after."""
     return _starts(room, slugs, 1, crashed) or _polls(room, slugs, 1, crashed)
 
 
-def _polls(room: Room, slugs: Collection[str], most: int, crashed: bool) -> list[CaptureJob]:
-    due = CaptureJob.objects.to_poll(room.lane.name, slugs).one_crashed_at_most(allowed=crashed)
-    return _take(due, most) if room.polls else []
-
-
-def _starts(room: Room, slugs: Collection[str], most: int, crashed: bool) -> list[CaptureJob]:
-    new = CaptureJob.objects.to_start(room.lane.name, slugs).one_crashed_at_most(allowed=crashed)
-    return _take(new, min(room.starts, most))
-
-
-def _take(jobs: JobQuerySet, most: int) -> list[CaptureJob]:
-    if most <= 0:
+def _polls(room: Room, slugs: Collection[str], most: int, crashed: bool) -> list[Any]:
+    if most <= 0 or not room.polls:
         return []
-    locked = jobs.select_for_update(skip_locked=True, of=("self",), no_key=True)
-    return list(locked.select_related("prompt", "of_check__brand").annotate(now=ClockTimestamp())[:most])
+    return _lock(CaptureJob.objects.to_poll(room.lane.name, slugs), most, crashed)
+
+
+def _starts(room: Room, slugs: Collection[str], most: int, crashed: bool) -> list[Any]:
+    if min(room.starts, most) <= 0:
+        return []
+    return _lock(CaptureJob.objects.to_start(room.lane.name, slugs), min(room.starts, most), crashed)
+
+
+def _lock(jobs: JobQuerySet, most: int, crashed: bool) -> list[Any]:
+    """Lock the first of some jobs, as far as nobody else has them: what has to be known of each to take it."""
+    locked = jobs.one_crashed_at_most(allowed=crashed).select_for_update(skip_locked=True, of=("self",), no_key=True)
+    return list(locked.values_list("pk", "turn", "remote_id", "crashes", named=True)[:most])
 
 
 def release(ticket: Ticket) -> bool:

@@ -136,12 +136,13 @@ def _trap_commits(doom: Doom) -> None:
     import psycopg
     from psycopg.pq import TransactionStatus
 
-    from capture import queue, tickets
+    from capture import queue
+    from capture.queue import tickets
 
     now = threading.local()
     _during(queue, "claim", now, None)
     # Only a claim that has found something makes tickets; the COMMIT of one that has not matters to nobody.
-    _after(tickets, "of", lambda _: setattr(now, "point", points.COMMIT_OF_CLAIM))
+    _after(tickets, "take", lambda _: setattr(now, "point", points.COMMIT_OF_CLAIM))
     _during(queue, "start_all", now, points.COMMIT_OF_START)
     _during(queue, "wait", now, points.COMMIT_OF_WAIT)
     _during(queue, "complete_all", now, points.COMMIT_OF_COMPLETE)
