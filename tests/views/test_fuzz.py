@@ -309,6 +309,7 @@ class TestBodies:
             *("HTTP_COOKIE", "HTTP_SHOWN", "HTTP_OVER", "HTTP_HX_REQUEST", "HTTP_HX_TARGET", "HTTP_HX_CURRENT_URL"),
             *("HTTP_ACCEPT_LANGUAGE", "HTTP_USER_AGENT", "HTTP_REFERER", "HTTP_ORIGIN", "HTTP_X_FORWARDED_FOR"),
             *("HTTP_X_FORWARDED_PROTO", "HTTP_IF_NONE_MATCH", "HTTP_IF_MODIFIED_SINCE", "HTTP_HOST", "REMOTE_ADDR"),
+            *("HTTP_ACCEPT", "HTTP_ACCEPT_ENCODING", "HTTP_AUTHORIZATION", "HTTP_RANGE", "HTTP_X_CSRFTOKEN"),
         ]),
         value=VALUES | st.sampled_from(['sessionid="' + 8 * "\\000" + '"', "messages=x:y:z", "a=b;;=;"]),
         path=st.sampled_from(["", "login/", "checks/<uuid:uuid>/", "checks/new/"]),
