@@ -239,6 +239,8 @@ def _services(listener: socket.socket, *, simulated: bool) -> Iterator[Service]:
 def _gunicorn(descriptor: int) -> list[str]:
     options = {"bind": f"fd://{descriptor}", "workers": "2", "threads": "4", "graceful-timeout": "10"}
     flags = [f"--{name}={value}" for name, value in options.items()]
+    # No header is a proxy's word, as in deploy/gunicorn.conf.py.
+    flags.append("--forwarder-headers=")
     # The control socket would be in the home folder, which need not be writable.
     return ["-m", "gunicorn", *flags, "--log-level=warning", "--no-control-socket", "aicontrol.wsgi"]
 

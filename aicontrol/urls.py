@@ -7,6 +7,9 @@ from django.shortcuts import redirect
 from django.urls import include, path
 from django.views.decorators.http import require_safe
 
+handler400 = "capture.views.errors.bad_request"
+handler403 = "capture.views.errors.forbidden"
+handler404 = "capture.views.errors.not_found"
 handler500 = "capture.views.errors.server_error"
 
 

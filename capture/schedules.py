@@ -14,7 +14,8 @@ from typing import Any
 
 from django.contrib.auth.models import AnonymousUser
 from django.db import InterfaceError, OperationalError, transaction
-from django.utils.translation import gettext as _
+from django.utils import translation
+from django.utils.translation import gettext_noop
 
 from capture import queue, reports, systems
 from capture.forms.repetition import repetition_of
@@ -121,15 +122,18 @@ def _lock(**which: Any) -> Schedule | None:
 
 
 def _attempt(schedule: Schedule, due: datetime) -> str:
-    """Ask for a check; gives why that was not possible, or nothing. No schedule ends a worker."""
+    """Ask for a check; gives why that was not possible, or nothing. No schedule ends a worker.
+
+    The words are those of the code: who reads them has a language, and a worker has none.
+    """
     try:
-        with transaction.atomic():
+        with translation.override(None), transaction.atomic():
             return _ask(schedule, due)
     except (OperationalError, InterfaceError):
         raise  # the database is away, and it is still due when that is back
     except Exception:
         log.exception("schedule %s: an error of our own", schedule.pk)
-        return _("An error of AI Control itself has prevented it.")
+        return gettext_noop("An error of AI Control itself has prevented it.")
 
 
 def _ask(schedule: Schedule, due: datetime) -> str:

@@ -19,6 +19,9 @@ max_requests_jitter = 2_000
 # The heartbeat of processes is a file; it need not be on a disk.
 worker_tmp_dir = "/dev/shm"  # noqa: S108  gunicorn makes a file of its own there
 control_socket_disable = True
+# By itself gunicorn takes a header SCRIPT_NAME for the proxy's word, and fails where the address begins otherwise.
+# Our proxy sends none, so whoever does is a client; as all headers with an underscore it is dropped.
+forwarder_headers = ""
 
 logconfig_dict = logs.configuration(
     environment.choice("LOG_FORMAT", "PLAIN", logs.FORMATS), environment.choice("LOG_LEVEL", "INFO", logs.LEVELS)

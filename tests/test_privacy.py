@@ -206,10 +206,10 @@ class TestErase:
         told = erase("--dry-run", yes=False)
 
         assert told.splitlines() == [
-            f"account “{HER}”: 2 memberships, 1 sessions, 3 log entries of the admin, 1 attempts to log in",
-            f"team “{HER}”, of which nobody else is a member: 2 checks, 2 answers, 1 brands, 1 schedules",
-            "stays: team “bob” of others; 1 checks there lose the name of who asked",
-            "stays: 1 charges of $0.01, of no team and no check any more",
+            f"Would go: account “{HER}”: 2 memberships, 1 sessions, 3 log entries of the admin, 1 attempts to log in",
+            f"Would go: team “{HER}”, of which nobody else is a member: 2 checks, 2 answers, 1 brands, 1 schedules",
+            "Would stay: team “bob” of others; 1 checks there would lose the name of who asked",
+            "Would stay: 1 charges of $0.01, of no team and no check any more",
         ]
         assert where(HER) == before
         assert User.objects.get(username=HER).is_active
@@ -217,7 +217,7 @@ class TestErase:
     def test_open_questions_are_in_the_way_until_they_are_called_off(self, ada):
         make_check(ada, prompts=("One?", "Two?"))
 
-        assert "refused: 2 questions are open" in erase("--dry-run", yes=False)
+        assert "In the way: 2 questions are open" in erase("--dry-run", yes=False)
         with pytest.raises(CommandError, match=r"Not erased: 2 questions are open; .* --cancel calls them off"):
             erase()
         assert User.objects.get(username=HER).is_active

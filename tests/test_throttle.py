@@ -8,10 +8,11 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from capture import queue, systems
+from capture.budgets import OverBudgetError
 from capture.models import Brand, CaptureJob, Check, Schedule, Team
-from capture.models.clock import ClockTimestamp, database_now
+from capture.models.clock import database_now
 from capture.throttle import TooManyChecksError
-from tests.factories import make_check, make_order, make_user
+from tests.factories import make_order, make_user
 from tests.test_new_check import typed
 from tests.test_races import elsewhere, held_open
 from tests.views.conftest import ada, browser, path_of, said
@@ -34,6 +35,14 @@ def ask(user, **fields) -> Check:
     return check
 
 
+def grow_older(user, *ages: float) -> None:
+    """Let what the team has started be so many seconds old."""
+    team = Team.objects.of(user)
+    assert len(team.starts) == len(ages)
+    team.starts = [database_now() - timedelta(seconds=age) for age in ages]
+    team.save()
+
+
 class TestOneTooMany:
     @pytest.fixture
     def busy(self, ada):
@@ -50,17 +59,44 @@ class TestOneTooMany:
         assert not Brand.objects.filter(name="Fabrikam").exists()
 
     def test_says_when_there_is_room_again(self, busy):
-        newest = Check.objects.latest("pk")
-        Check.objects.exclude(pk=newest.pk).update(created_at=ClockTimestamp() - timedelta(seconds=49.5))
+        grow_older(busy, 49.5, 0)
 
         with pytest.raises(TooManyChecksError, match="in 11 seconds"):
             ask(busy)
 
     def test_is_taken_once_the_first_is_a_minute_old(self, busy):
-        newest = Check.objects.latest("pk")
-        Check.objects.exclude(pk=newest.pk).update(created_at=ClockTimestamp() - timedelta(seconds=60))
+        grow_older(busy, 60, 0)
 
         assert ask(busy)
+        assert len(Team.objects.of(busy).starts) == MOST
+
+    @pytest.mark.parametrize("left", [0, 1])
+    def test_is_refused_whatever_was_deleted_meanwhile(self, busy, left):
+        queue.cancel(CaptureJob.objects.all())
+        for check in Check.objects.order_by("pk")[left:]:
+            queue.delete_check(check)
+
+        with pytest.raises(TooManyChecksError):
+            ask(busy)
+
+        assert Check.objects.count() == left
+
+    def test_that_was_refused_does_not_count_itself(self, busy):
+        for _ in range(3):
+            with pytest.raises(TooManyChecksError):
+                ask(busy)
+        grow_older(busy, 60, 60)
+
+        assert ask(busy)
+
+    def test_does_not_count_what_the_budget_refused(self, ada, only_chatgpt):
+        Team.objects.of(ada)
+        Team.objects.update(monthly_budget=0)
+        for _ in range(MOST + 1):
+            with pytest.raises(OverBudgetError):
+                ask(ada)
+
+        assert Team.objects.of(ada).starts == []
 
     def test_is_told_beside_the_form_which_stays_as_it_was_typed(self, browser, busy):
         response = browser.post("/checks/new/", typed(prompts="Is this kept?", providers=["chatgpt"]))
@@ -86,7 +122,7 @@ class TestOneTooMany:
 
     def test_of_the_same_form_is_none(self, busy):
         order = make_order()
-        Check.objects.earliest("pk").delete()
+        grow_older(busy, 60, 0)
         queue.enqueue(order, Team.objects.of(busy), busy, systems.estimates(), most_a_minute=MOST)
 
         again = queue.enqueue(order, Team.objects.of(busy), busy, systems.estimates(), most_a_minute=MOST)
@@ -112,7 +148,7 @@ def test_what_is_repeated_by_itself_neither_counts_nor_waits(ada):
 
 @pytest.mark.django_db(transaction=True)
 def test_two_at_once_do_not_both_squeeze_in(elsewhere, ada):
-    make_check(ada)
+    ask(ada)
 
     with held_open(elsewhere, lambda: ask(ada)):
         second = elsewhere(lambda: ask(ada))

@@ -9,6 +9,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from django.conf import settings
 from django.contrib.auth import get_user_model
+from django.contrib.postgres.fields import ArrayField
 from django.core.validators import MinValueValidator
 from django.db import models, transaction
 from django.db.models.functions import Now
@@ -64,6 +65,12 @@ class Team(models.Model):
         blank=True,
         validators=[MinValueValidator(0)],
         help_text="US dollars; empty for the usual one",
+    )
+    starts = ArrayField(
+        models.DateTimeField(),
+        db_default=[],
+        editable=False,
+        help_text="when people started its newest checks, deleted or not: what the throttle counts",
     )
     created_at = models.DateTimeField(db_default=Now())
 

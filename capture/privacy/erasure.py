@@ -42,7 +42,7 @@ class Erasure:
         """What would be erased and what would stay, a line each."""
         logins = sum(attempts.count() for attempts in self.person.logins())
         return [
-            f"account “{self.user}”: {self.person.memberships().count()} memberships, "
+            f"Would go: account “{self.user}”: {self.person.memberships().count()} memberships, "
             f"{len(self.person.sessions())} sessions, {self.person.log_entries().count()} log entries of the admin, "
             f"{logins} attempts to log in",
             *(self._of_own(team) for team in self.person.own),
@@ -56,17 +56,17 @@ class Erasure:
             for noun, model in {"checks": Check, "answers": Capture, "brands": Brand, "schedules": Schedule}.items()
         }
         told = ", ".join(f"{count:,} {noun}" for noun, count in counts.items())
-        return f"team “{team}”, of which nobody else is a member: {told}"
+        return f"Would go: team “{team}”, of which nobody else is a member: {told}"
 
     def _of_shared(self, team: Team) -> str:
         asked = self.person.asked_for_others().filter(team=team).count()
         named = "; its name is the user's, and stays" if team.name == str(self.user) else ""
-        return f"stays: team “{team}” of others; {asked:,} checks there lose the name of who asked{named}"
+        return f"Would stay: team “{team}” of others; {asked:,} checks there would lose the name of who asked{named}"
 
     def _of_charges(self) -> str:
         charges = self.person.of_own_teams(Charge)
         spent = charges.aggregate(sum=Sum("amount"))["sum"] or Decimal(0)
-        return f"stays: {charges.count():,} charges of ${spent:.2f}, of no team and no check any more"
+        return f"Would stay: {charges.count():,} charges of ${spent:.2f}, of no team and no check any more"
 
     def obstacles(self) -> Sequence[str]:
         """Why it would be refused."""

@@ -80,10 +80,10 @@ def enqueue(
 
 def _refuse_too_much(order: Order, team: Team, estimates: Mapping[str, Decimal], most_a_minute: int | None) -> None:
     """An order that has made its check already is not counted twice; under the lock that is certain."""
-    Team.objects.lock(team)
+    locked = Team.objects.lock(team)
     if not Check.objects.of_team(team).filter(submit_token=order.submit_token).exists():
         if most_a_minute is not None:
-            throttle.require(team, most_a_minute)
+            throttle.count_one(locked, most_a_minute)
         budgets.require(team, systems.cost(len(order.prompts), order.providers, order.samples, estimates))
 
 

@@ -26,18 +26,23 @@ from capture.reports.standings import Standing
 
 Samples = Iterable[tuple[tuple[object, ...], float]]
 
+OPENMETRICS = "application/openmetrics-text"
+
 TROUBLES = ("no_worker", "not_asked", "orphans", "cooling")
 
 
 def exposition(accept: str) -> tuple[bytes, str]:
-    """All figures as text, and its content type.
+    """All figures as text, and its content type: OpenMetrics for whoever names it, Prometheus's own for all others.
+
+    A version that somebody names is not looked at: the library would take their word for one that it does not write.
 
     Arguments:
-        accept: what the scraper would like, as in its Accept header.
+        accept: what the scraper would like, as in its Accept header, whatever that holds.
     """
     registry = CollectorRegistry(auto_describe=False)
     registry.register(QueueCollector())
-    encode, content_type = choose_encoder(accept)
+    offers = [offer.partition(";")[0].strip().lower() for offer in accept.split(",")]
+    encode, content_type = choose_encoder(OPENMETRICS if OPENMETRICS in offers else "")
     return encode(registry), content_type
 
 

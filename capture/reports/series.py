@@ -53,7 +53,8 @@ class Series:
     @property
     def paused(self) -> str:
         """Why there was or will be none: what stands in the way now says more than what once did."""
-        return self.obstacle or (self.schedule.paused_because if self.schedule else "")
+        because = self.schedule.paused_because if self.schedule else ""
+        return self.obstacle or (because and _(because))
 
 
 def series_of(check: Check) -> Series:

@@ -1,4 +1,7 @@
-"""What is said when a request cannot be answered."""
+"""What is said when a request cannot be answered.
+
+Django's own handlers look for a CSRF token first, and so read a body that may be why there is an error.
+"""
 
 from __future__ import annotations
 
@@ -6,22 +9,41 @@ import sys
 
 from django.db import InterfaceError, OperationalError
 from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
 from django.template.loader import render_to_string
 from django.utils.translation import gettext as _
-from django.views import csrf, defaults
+from django.views import csrf
 
 from capture.views.new_check import is_new_check, kept
 
 TRY_AGAIN = 5  # seconds
 
+BAD_REQUEST = 400
 FORBIDDEN = 403
+NOT_FOUND = 404
+FAILED = 500
 UNAVAILABLE = 503
+
+
+def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """It makes no sense; what the page says needs nothing of it."""
+    return HttpResponse(render_to_string("400.html"), status=BAD_REQUEST)
+
+
+def forbidden(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """It is not for whoever asks."""
+    return render(request, "403.html", status=FORBIDDEN)
+
+
+def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """No page of ours has that address, or not for whoever asks."""
+    return render(request, "404.html", status=NOT_FOUND)
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
     """What has failed, wherever that was: the database is away, which passes, or an error of ours."""
     if not isinstance(sys.exception(), OperationalError | InterfaceError):
-        return defaults.server_error(request)
+        return HttpResponse(render_to_string("500.html"), status=FAILED)
     response = _unavailable(request)
     response.headers["Retry-After"] = str(TRY_AGAIN)
     return response

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import socket
-import subprocess
-import sys
 from datetime import timedelta
 
 import pytest
@@ -17,10 +14,8 @@ from capture import lanes, queue
 from capture.management.commands import queuestatus
 from capture.models import Lane
 from capture.models.clock import database_now
-from tests.conftest import CHECKOUT
 from tests.factories import complete_one, make_job, start_one, unknown_error
 from tests.lost_workers import make_worker, start
-from tests.process.running import environment
 
 
 @pytest.mark.django_db
@@ -172,25 +167,3 @@ def end_sleepers() -> None:
             "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity"
             " WHERE datname = current_database() AND pid <> pg_backend_pid() AND query LIKE '%pg_sleep%'"
         )
-
-
-@pytest.mark.slow
-@pytest.mark.django_db(transaction=True)
-def test_a_reader_that_has_seen_enough_changes_nothing():
-    """Nobody reads what it prints; the pipe is closed before it starts."""
-    reading, writing = os.pipe()
-    os.close(reading)
-
-    ended = subprocess.run(
-        [sys.executable, "manage.py", "queuestatus"],
-        cwd=CHECKOUT,
-        env=environment(),
-        stdout=writing,
-        stderr=subprocess.PIPE,
-        text=True,
-        timeout=60,
-        check=False,
-    )
-    os.close(writing)
-
-    assert (ended.returncode, ended.stderr) == (0, "")

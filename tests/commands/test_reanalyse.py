@@ -31,7 +31,7 @@ def told(capsys, *arguments):
 def test_it_reads_all_that_is_not_read_and_shows_how_far_it_is(capsys):
     shown = told(capsys)
 
-    assert shown.out == "read: 2 answers of Northwind, Northwind\n"
+    assert shown.out == "Read 2 answers of Northwind, Northwind\n"
     assert "2/2" in shown.err
     assert Mention.objects.count() == 2
 
@@ -42,7 +42,7 @@ def test_one_brand(capsys):
 
     shown = told(capsys, "--brand", str(brand.uuid))
 
-    assert shown.out == "read: 1 answer of Northwind\n"
+    assert shown.out == "Read 1 answer of Northwind\n"
     assert Mention.objects.get().brand == brand
 
 
@@ -50,7 +50,7 @@ def test_one_brand(capsys):
 def test_a_dry_run_reads_nothing(capsys):
     shown = told(capsys, "--dry-run")
 
-    assert shown.out == "to be read: 2 answers of Northwind, Northwind\n"
+    assert shown.out == "Would read 2 answers of Northwind, Northwind\n"
     assert set(Capture.objects.values_list("matcher", flat=True)) == {0}
 
 
@@ -58,7 +58,7 @@ def test_a_dry_run_reads_nothing(capsys):
 def test_the_second_time_there_is_nothing_to_read(capsys):
     told(capsys)
 
-    assert told(capsys).out == "read: 0 answers of no brand\n"
+    assert told(capsys).out == "Read 0 answers of no brand\n"
 
 
 def test_a_brand_that_there_is_not():

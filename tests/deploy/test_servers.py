@@ -6,6 +6,7 @@ import json
 import os
 import re
 import shutil
+import socket
 import ssl
 import subprocess
 import sys
@@ -162,6 +163,47 @@ def test_gunicorn_takes_its_settings_behind_nginx_and_logs_by_the_id_of_nginx(ce
     (told,) = [line for line in lines if line["logger"] == "aicontrol.request_ids"]
     assert re.fullmatch("[0-9a-f]{32}", told["request"])
     assert f" {told['request']} POST /login/ 403 " in (folder / "access.log").read_text()
+
+
+NO_ANSWER, ERROR_OF_OURS = 0, 500
+
+# What can stand at the top of a request beside what browsers write there.
+ODD = [
+    *(f"{name}: {value}" for name in ("SCRIPT_NAME", "script_name", "Script-Name", "PATH_INFO", "Path-Info")
+      for value in ("", "/", "/nothing", "/login", "//", "%00", "\xff")),
+    *("REMOTE_USER: boss", "REMOTE_ADDR: x", "SERVER_NAME: x", "SERVER_PORT: x", "wsgi.input: x", "Content_Length: 9"),
+    *("Content-Length: x", "Content-Length: -1", "Content-Length: +1", f"Content-Length: {'9' * 30}"),
+    *("Transfer-Encoding: x", "Transfer-Encoding: chunked, x", "Expect: x", "Upgrade: h2c", "Connection: x"),
+    *("X-Forwarded-Proto: x", "X-Forwarded-Protocol: ssl", "X-Forwarded-Ssl: on", "X-Forwarded-For: x, ,::1%x, 1.2"),
+    *("Host:", "Host: x y", "Host: [::1", "Host: \xff", "Host: a:b", "Cookie: =;\xff=\xfe", "Range: bytes=9-1,x"),
+    *("Accept-Language: \xff-x;q=y", "Accept-Encoding: *;q=\xff", "If-Modified-Since: x", "If-None-Match: \xff"),
+    *("X: " + "y" * 9_000, "A: b\r\nA: c", "No colon", ": x", "X y: z", "X: \x00", "X\xff: y"),
+]  # fmt: skip
+
+
+@pytest.mark.django_db(transaction=True)
+def test_gunicorn_with_its_settings_fails_at_no_header(tmp_path):
+    """Whatever a client says at the top of a request: a page, or a refusal, and no error of ours."""
+    door, log = tmp_path / "web.sock", tmp_path / "web.log"
+    variables = environment(ALLOWED_HOSTS="localhost", TRUSTED_PROXIES="unix", WEB_PROCESSES="1", PYTHONWARNINGS="")
+    serving = ["-m", "gunicorn", "--config", "deploy/gunicorn.conf.py", "--bind", f"unix:{door}", "aicontrol.wsgi"]
+    with log.open("wb") as output, running([sys.executable, *serving], env=variables, stdout=output, stderr=output):
+        until(lambda: door.exists() and said(door, "Host: localhost") == 200)
+
+        statuses = {odd: said(door, "Host: localhost" if "Host:" not in odd else "X: y", odd) for odd in ODD}
+
+    assert [odd for odd, status in statuses.items() if status in {NO_ANSWER, ERROR_OF_OURS}] == []
+    assert {statuses[odd] for odd in ODD if odd.lower().startswith(("script", "path"))} == {200}
+
+
+def said(door: Path, *headers: str) -> int:
+    """The status with which the server behind a socket answers."""
+    with socket.socket(socket.AF_UNIX) as client:
+        client.settimeout(10)
+        client.connect(str(door))
+        client.sendall("\r\n".join(["GET /login/ HTTP/1.1", *headers, "Connection: close", "", ""]).encode("latin-1"))
+        client.shutdown(socket.SHUT_WR)
+        return int((client.makefile("rb").readline().split() or [b"", b"0"])[1])
 
 
 def ask(port: int, path: str, **more: Any) -> int | None:

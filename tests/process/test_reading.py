@@ -91,5 +91,5 @@ def test_reanalyse_goes_on_where_it_was_killed():
     second = subprocess.run(command, cwd=ROOT, env=environment(), capture_output=True, text=True, check=True)
 
     assert 0 < unread < 400
-    assert second.stdout == f"read: {unread} answers of Northwind\n"
+    assert second.stdout == f"Read {unread} answers of Northwind\n"
     assert Mention.objects.count() == 800

@@ -244,23 +244,57 @@ class TestPages:
         ask(member, "GET", f"/{before}x{'/'.join(parts)}/")
 
 
+# Bodies, and what they say that they are; many are neither what they say nor anything else.
+KINDS = [
+    *(FORM, MULTIPART, "multipart/form-data", "multipart/form-data; boundary=", "", ";", "=;="),
+    *(f"{FORM}; charset={name}" for name in ("utf-7", "utf-16", "hex", "idna", "undefined", "latin-1", "\x7f")),
+    *(f"{MULTIPART}; charset={name}" for name in ("utf-7", "unicode_escape", "rot13", "ascii", "zip")),
+    *("multipart/form-data; boundary*=utf-8''x", "multipart/form-data; boundary=" + "x" * 500, "text/plain"),
+]  # fmt: skip
+BODIES = [
+    *(b"", b"--x", b"--x--", b"--x\r\n\r\n--x--", b"\xff\xfe\x00", b"=&=&&==", b"brand=%", b"brand=%ff%fe"),
+    b'--x\r\nContent-Disposition: form-data; name="brand"\r\n\r\nNorthwind\r\n--x--\r\n',
+    b'--x\r\nContent-Disposition: form-data; name="brand"; filename="a"\r\n\r\nNorthwind\r\n--x--\r\n',
+    b'--x\r\nContent-Disposition: form-data; name="brand"\r\nContent-Transfer-Encoding: base64\r\n\r\n!',
+    b'--x\r\nContent-Disposition: form-data; name="\xff\x00"\r\n\r\n\\ud800+2AA-\x00\r\n--x--\r\n',
+    b"--x\r\nContent-Disposition: form-data; name*=utf-8''%ff\r\n\r\nx\r\n--x--\r\n",
+    *(b"a=1&" * 1001, b"prompts=" + b"a%0A" * 50_000, b"x" * 200_000),
+]  # fmt: skip
+
+NOWHERE = ["/nothing/", "/nothing", "/static/nothing", "/checks/nothing/"]
+TAKES_FORMS = ["/login/", "/checks/new/", "/admin/", "/admin/capture/team/add/", "/admin/nothing/", "/healthz"]
+REFUSED = {400, 403, 404, 405, 413}
+
+
+class TestRefusals:
+    """The page that refuses is made without the body: with the cookie alone, that is where a token is looked for."""
+
+    @given(
+        who=st.sampled_from([STRANGER, "member", "boss"]),
+        path=st.sampled_from(NOWHERE + TAKES_FORMS),
+        kind=st.sampled_from(KINDS),
+        body=st.sampled_from(BODIES) | st.binary(max_size=200),
+    )
+    @example(who=STRANGER, path="/nothing/", kind="multipart/form-data", body=b"x")
+    @example(who=STRANGER, path="/nothing/", kind=FORM, body=b"a=1&" * 1001)
+    @example(who="member", path="/nothing/", kind=MULTIPART, body=b"--x\r\n" * 2)
+    @example(who="boss", path="/admin/nothing/", kind="multipart/form-data", body=b"x")
+    @example(who="member", path="/login/", kind=FORM, body=b"a=1&" * 1001)
+    @bounded(150)
+    def test_of_any_body_of_any_kind(self, scene, who, path, kind, body):
+        browser = scene.browser(who)
+        browser.handler.enforce_csrf_checks = True
+        browser.cookies["csrftoken"] = "x" * 32
+
+        found = ask(browser, "POST", path, body=body, content_type=kind).status_code
+
+        assert found in ({400, 404} if path in NOWHERE else REFUSED)
+
+
 class TestBodies:
     @given(
-        kind=st.sampled_from([
-            *(FORM, MULTIPART, "multipart/form-data", "multipart/form-data; boundary=", "", ";", "=;="),
-            *(f"{FORM}; charset={name}" for name in ("utf-7", "utf-16", "hex", "idna", "undefined", "latin-1", "\x7f")),
-            *(f"{MULTIPART}; charset={name}" for name in ("utf-7", "unicode_escape", "rot13", "ascii", "zip")),
-            *("multipart/form-data; boundary*=utf-8''x", "multipart/form-data; boundary=" + "x" * 500, "text/plain"),
-        ]),
-        body=st.sampled_from([
-            *(b"", b"--x", b"--x--", b"--x\r\n\r\n--x--", b"\xff\xfe\x00", b"=&=&&==", b"brand=%", b"brand=%ff%fe"),
-            b'--x\r\nContent-Disposition: form-data; name="brand"\r\n\r\nNorthwind\r\n--x--\r\n',
-            b'--x\r\nContent-Disposition: form-data; name="brand"; filename="a"\r\n\r\nNorthwind\r\n--x--\r\n',
-            b'--x\r\nContent-Disposition: form-data; name="brand"\r\nContent-Transfer-Encoding: base64\r\n\r\n!',
-            b'--x\r\nContent-Disposition: form-data; name="\xff\x00"\r\n\r\n\\ud800+2AA-\x00\r\n--x--\r\n',
-            b"--x\r\nContent-Disposition: form-data; name*=utf-8''%ff\r\n\r\nx\r\n--x--\r\n",
-            *(b"a=1&" * 1001, b"prompts=" + b"a%0A" * 50_000, b"x" * 200_000),
-        ]) | st.binary(max_size=200),
+        kind=st.sampled_from(KINDS),
+        body=st.sampled_from(BODIES) | st.binary(max_size=200),
         length=st.sampled_from([None, "", "0", "-1", "1", "x", "9" * 30]),
         address=st.sampled_from(["login/", "checks/new/", "checks/new/draft/", "brands/<uuid:uuid>/names/"]),
     )  # fmt: skip
@@ -275,6 +309,7 @@ class TestBodies:
             *("HTTP_COOKIE", "HTTP_SHOWN", "HTTP_OVER", "HTTP_HX_REQUEST", "HTTP_HX_TARGET", "HTTP_HX_CURRENT_URL"),
             *("HTTP_ACCEPT_LANGUAGE", "HTTP_USER_AGENT", "HTTP_REFERER", "HTTP_ORIGIN", "HTTP_X_FORWARDED_FOR"),
             *("HTTP_X_FORWARDED_PROTO", "HTTP_IF_NONE_MATCH", "HTTP_IF_MODIFIED_SINCE", "HTTP_HOST", "REMOTE_ADDR"),
+            *("HTTP_ACCEPT", "HTTP_ACCEPT_ENCODING", "HTTP_AUTHORIZATION", "HTTP_RANGE", "HTTP_X_CSRFTOKEN"),
         ]),
         value=VALUES | st.sampled_from(['sessionid="' + 8 * "\\000" + '"', "messages=x:y:z", "a=b;;=;"]),
         path=st.sampled_from(["", "login/", "checks/<uuid:uuid>/", "checks/new/"]),

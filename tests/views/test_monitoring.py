@@ -5,6 +5,9 @@ from __future__ import annotations
 import pytest
 from django.db import OperationalError, connection
 from django.test import Client
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+from prometheus_client.openmetrics.parser import text_string_to_metric_families as openmetrics_families
 from prometheus_client.parser import text_string_to_metric_families
 
 from capture.models import Worker
@@ -12,6 +15,7 @@ from tests.lost_workers import fall_silent, make_worker
 from tests.process.test_systemd import forget_the_last_migration
 
 TOKEN = "a-token-of-random-characters"
+OPENMETRICS = "application/openmetrics-text"
 BEARER = {"Authorization": f"Bearer {TOKEN}"}
 
 
@@ -117,6 +121,31 @@ class TestFigures:
 
         assert response["Content-Type"].startswith("application/openmetrics-text")
         assert response.content.endswith(b"# EOF\n")
+
+    @given(
+        offers=st.lists(
+            st.builds(
+                "{}; {}={}{}".format,
+                st.sampled_from([OPENMETRICS, "text/plain", "Text/Plain", "*/*", "", "/", ";"]),
+                st.sampled_from(["version", "q", "escaping", "charset*", ""]),
+                st.sampled_from(["", "0.0.1", "1.0.0", "1.x", "1.0.x", "2.x", "9.9", "-1", "NaN", "\xe9", "x''%ff"])
+                | st.text(st.characters(codec="latin-1", exclude_categories=["Cc"]), max_size=9),
+                st.sampled_from(["", ";q=0.5", ";;", "; escaping=allow-utf-8", '; version="']),
+            ),
+            max_size=4,
+        )
+    )
+    @example(offers=[f"{OPENMETRICS}; version=1.x"])
+    @example(offers=[f"{OPENMETRICS}; version=2.x"])
+    @example(offers=["text/plain; version=1.x"])
+    @settings(max_examples=60, derandomize=True, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+    def test_whatever_a_scraper_would_like_it_gets_what_the_type_says(self, client, token, offers):
+        response = client.get("/metrics", headers=BEARER | {"Accept": ", ".join(offers)})
+
+        kind, version = response["Content-Type"].split("; ")[:2]
+        assert (kind, version) in {(OPENMETRICS, "version=1.0.0"), ("text/plain", "version=0.0.4")}
+        families = openmetrics_families if kind == OPENMETRICS else text_string_to_metric_families
+        assert "aicontrol_database_up" in {family.name for family in families(response.content.decode())}
 
     @pytest.mark.usefixtures("_away")
     def test_without_the_database_they_say_so_and_no_more(self, client, token, monkeypatch):

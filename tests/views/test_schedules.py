@@ -5,9 +5,10 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
-from django.utils import timezone
+from django.utils import timezone, translation
+from django.utils.translation import trans_real
 
-from capture import schedules
+from capture import reports, schedules
 from capture.models import Brand, Check, Schedule, Team
 from capture.models.clock import database_now
 from tests.factories import complete_one, make_check, make_job, make_user
@@ -95,6 +96,20 @@ class TestWhatThePageSays:
         Schedule.objects.update(paused_because="This check would cost about $9.00; nothing of $1.00 is left.")
 
         assert "would cost about $9.00" in shown(browser, check)
+
+    @pytest.mark.parametrize("workers", ["en-gb", "de"])
+    def test_why_is_told_in_the_language_of_who_reads_it(self, monkeypatch, check, schedule, workers):
+        words = trans_real.translation("de")._catalog._catalogs[0]  # type: ignore[attr-defined]
+        monkeypatch.setitem(words, "The brand is archived.", "Die Marke ist archiviert.")
+        Brand.objects.update(archived_at=timezone.now())
+        with translation.override(workers):
+            schedules.ask_due(due_of(schedule))
+        Brand.objects.update(archived_at=None)
+
+        series = reports.series_of(Check.objects.get())
+        assert series.paused == "The brand is archived."
+        with translation.override("de"):
+            assert series.paused == "Die Marke ist archiviert."
 
     def test_nothing_can_be_asked_here(self, browser, check, schedule, settings):
         settings.SIMULATOR_URL = ""

@@ -27,7 +27,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         erasure = Erasure(Person(user_named(options["username"])))
-        for line in (*erasure.in_words(), *(f"refused: {why}" for why in erasure.obstacles())):
+        for line in (*erasure.in_words(), *(f"In the way: {why}" for why in erasure.obstacles())):
             self.stdout.write(line)
         if options["dry_run"]:
             return

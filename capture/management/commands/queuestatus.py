@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
-import sys
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -34,17 +32,12 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         status = read()
-        self._print(json.dumps(status.as_json(), ensure_ascii=False) if options["json"] else in_words(status))
-        if status.troubles:
-            raise SystemExit(NEEDS_A_PERSON)
-
-    def _print(self, text: str) -> None:
         try:
-            self.stdout.write(text)
-            self.stdout.flush()
-        except BrokenPipeError:
-            # Who reads has seen enough; the exit code is still right, and Python must not try once more at its end.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            self.stdout.write(json.dumps(status.as_json(), ensure_ascii=False) if options["json"] else in_words(status))
+        finally:
+            # Whoever read the first lines may have gone; the exit code is right all the same.
+            if status.troubles:
+                raise SystemExit(NEEDS_A_PERSON)
 
 
 def read() -> QueueStatus:

@@ -33,12 +33,12 @@ class Command(BaseCommand):
         counts = {brand: Capture.objects.unread(brand).count() for brand in brands}
         concerned = [brand for brand in brands if counts[brand]]
         if options["dry_run"]:
-            self.stdout.write(_told("to be read", sum(counts.values()), concerned))
+            self.stdout.write(_told("Would read", sum(counts.values()), concerned))
             return
         with tqdm(total=sum(counts.values()), unit="answer", file=sys.stderr, dynamic_ncols=True) as progress:
             for brand in brands:
                 _read(brand, progress)
-        self.stdout.write(_told("read", int(progress.n), concerned))
+        self.stdout.write(_told("Read", int(progress.n), concerned))
 
 
 def _chosen(uuid: UUID | None) -> Sequence[Brand]:
@@ -58,4 +58,4 @@ def _read(brand: Brand, progress: tqdm[Any]) -> None:
 
 def _told(what: str, answers: int, brands: Sequence[Brand]) -> str:
     noun = "answer" if answers == 1 else "answers"
-    return f"{what}: {answers:,} {noun} of {', '.join(map(str, brands)) or 'no brand'}"
+    return f"{what} {answers:,} {noun} of {', '.join(map(str, brands)) or 'no brand'}"
