@@ -15,7 +15,7 @@ from capture.admin.base import page_of
 from capture.models import CaptureJob, StaffAction
 from capture.models.jobs import JobQuerySet
 
-PERMISSION = "capture.act_on_jobs"
+PERMISSIONS = ("capture.act_on_jobs", "capture.view_capturejob")
 
 Kind = StaffAction.Kind
 
@@ -30,8 +30,8 @@ OFFERS = {
 
 
 def may_act(request: HttpRequest) -> bool:
-    """Whether somebody may do something to jobs. The rows themselves nobody may change."""
-    return bool(request.user.has_perm(PERMISSION))
+    """Whether somebody may do something to jobs, which only those may who see them. The rows nobody may change."""
+    return bool(request.user.has_perms(PERMISSIONS))
 
 
 def offer(kind: Kind) -> Any:

@@ -222,6 +222,26 @@ class TestWho:
 
         assert fresh(job).status == Status.CANCELLED
 
+    def test_nobody_acts_on_what_they_may_not_see(self, client, admin_client):
+        job = make_job()
+        choose(admin_client, "cancel", job)
+        action = f"/admin/capture/staffaction/{StaffAction.objects.get().pk}"
+        client.force_login(staff("act_on_jobs", "view_attempt"))
+
+        sent: dict[str, dict[str, object]] = {
+            f"{JOBS}{job.pk}/act/": {"kind": "cancel"},
+            f"{action}/confirm/": {},
+            f"{action}/go-on/": {},
+        }
+        for path in (JOBS, ATTEMPTS):
+            sent[path] = {"action": "settle_as_charged", "_selected_action": [job.pk]}
+        answers = {path: client.post(path, what).status_code for path, what in sent.items()}
+
+        assert answers == dict.fromkeys(sent, 403)
+        assert client.get(f"{action}/change/").status_code == 403
+        assert StaffAction.objects.count() == 1
+        assert fresh(job).status == Status.PENDING
+
     def test_nobody_says_yes_to_what_another_has_proposed(self, client, admin_client):
         job = make_job()
         asked = choose(admin_client, "cancel", job)
