@@ -110,6 +110,19 @@ class TestSettled:
         assert Charge.objects.get().amount == Decimal(amount)
         assert "0 jobs" in get(admin_client, f"{JOBS}?unsettled=yes")
 
+    @pytest.mark.parametrize(("action", "amount"), [("settle_charged", "0.02"), ("settle_not_charged", "0")])
+    def test_a_call_of_a_job_that_was_failed_by_hand(self, admin_client, action, amount):
+        job = make_job()
+        queue.wait(start_one(job, FOR_MONEY), "resp_1", 0)
+        queue.fail_by_hand(CaptureJob.objects.filter(pk=job.pk))
+        assert f'value="{action}"' in get(admin_client, f"{JOBS}{job.pk}/change/")
+        assert "1 job" in get(admin_client, f"{JOBS}?unsettled=yes")
+
+        say_yes(admin_client, choose(admin_client, action, job))
+
+        assert Charge.objects.get().amount == Decimal(amount)
+        assert "0 jobs" in get(admin_client, f"{JOBS}?unsettled=yes")
+
     def test_from_the_list_of_attempts_and_back_to_it(self, admin_client, unknown):
         attempt = Attempt.objects.get()
 
