@@ -206,10 +206,10 @@ class TestErase:
         told = erase("--dry-run", yes=False)
 
         assert told.splitlines() == [
-            f"account “{HER}”: 2 memberships, 1 sessions, 3 log entries of the admin, 1 attempts to log in",
-            f"team “{HER}”, of which nobody else is a member: 2 checks, 2 answers, 1 brands, 1 schedules",
-            "stays: team “bob” of others; 1 checks there lose the name of who asked",
-            "stays: 1 charges of $0.01, of no team and no check any more",
+            f"account “{HER}”: 2 memberships, 1 session, 3 log entries of the admin, 1 attempt to log in",
+            f"team “{HER}”, of which nobody else is a member: 2 checks, 2 answers, 1 brand, 1 schedule",
+            "stays: team “bob” of others; 1 check there loses the name of who asked",
+            "stays: 1 charge of $0.01, of no team and no check any more",
         ]
         assert where(HER) == before
         assert User.objects.get(username=HER).is_active
@@ -230,7 +230,7 @@ class TestErase:
     def test_a_question_that_is_out_is_waited_for_and_nothing_is_asked_meanwhile(self, ada):
         ticket = start_one(make_job(user=ada))
 
-        with pytest.raises(CommandError, match="Not erased: 1 questions are out"):
+        with pytest.raises(CommandError, match="Not erased: 1 question is out"):
             erase("--cancel")
         assert not Schedule.objects.filter(next_due__isnull=False).exists()
         queue.complete(ticket, answer())
