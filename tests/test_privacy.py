@@ -176,6 +176,23 @@ class TestErase:
         assert where(HER) == set()
         assert Session.objects.count() == 1
 
+    def test_nor_of_what_staff_have_searched_for_when_they_acted(self, ada):
+        bob = User.objects.get(username="bob")
+        User.objects.filter(pk=bob.pk).update(is_staff=True, is_superuser=True)
+        job = make_job(user=ada)
+        staffs, uuid = Client(), str(job.of_check.uuid)
+        staffs.force_login(User.objects.get(pk=bob.pk))
+        sent = {"action": "cancel", "_selected_action": [job.pk], "select_across": "1"}
+        assert staffs.post(f"/admin/capture/capturejob/?q={uuid}&state=pending", sent).status_code == 302
+        action = StaffAction.objects.get(user=bob)
+        assert staff_actions.confirm(action)
+        staff_actions.carry_on(60)
+
+        erase()
+
+        assert where(uuid) == set()
+        assert StaffAction.objects.get().origin == "/admin/capture/capturejob/?state=pending"
+
     def test_what_was_spent_stays_and_is_nobodys(self, ada):
         team = Person(ada).own[0]
         spent = Charge.objects.aggregate(sum=Sum("amount"))

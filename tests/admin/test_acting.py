@@ -7,6 +7,7 @@ from decimal import Decimal
 
 import pytest
 from django.contrib.admin.models import LogEntry
+from django.test import Client
 
 from capture import queue, staff_actions
 from capture.admin import staff_actions as pages
@@ -34,6 +35,12 @@ def failed() -> CaptureJob:
     return job
 
 
+def unknown_job() -> CaptureJob:
+    job = make_job()
+    queue.fail(start_one(job, FOR_MONEY), unknown_error())
+    return job
+
+
 class TestAsked:
     def test_the_page_says_how_many_and_for_how_much(self, admin_client, only_chatgpt):
         chosen = [failed() for _ in range(3)]
@@ -55,10 +62,45 @@ class TestAsked:
         html = choose(admin_client, "cancel", job, path=f"{JOBS}?state=pending&provider=chatgpt", select_across="1")
 
         assert "60 jobs," in html
-        assert "all that matched the filters of" in html
-        assert f'<a href="{JOBS}?state=pending&amp;provider=chatgpt">' in html
+        assert "all that were found on" in html
+        place = "the list of jobs (state: pending; provider: chatgpt)"
+        assert f'<a href="{JOBS}?state=pending&amp;provider=chatgpt">{place}</a>' in html
         assert 'class="success">Cancel: 60 of 60.' in say_yes(admin_client, html)
         assert check.jobs.filter(status=Status.CANCELLED).count() == 60
+
+    @pytest.mark.parametrize(
+        ("action", "alone", "both"),
+        [
+            ("requeue", "Ask 1 job again", "Ask 2 jobs again"),
+            ("cancel", "Cancel 1 job", "Cancel 2 jobs"),
+            ("fail", "Fail 1 job by hand", "Fail 2 jobs by hand"),
+            ("settle_charged", "Settle 1 attempt as charged", "Settle 2 attempts as charged"),
+            ("settle_not_charged", "Settle 1 attempt as not charged", "Settle 2 attempts as not charged"),
+        ],
+    )
+    def test_the_heading_says_what_would_be_done_and_the_link_where_it_was_chosen(
+        self, admin_client, action, alone, both
+    ):
+        jobs = [make_job() if action in {"cancel", "fail"} else unknown_job() for _ in range(2)]
+
+        pages = choose(admin_client, action, *jobs), press(admin_client, jobs[0], action)
+
+        for page, heading in zip(pages, (both, alone), strict=True):
+            assert re.findall(r"<h1>(.*?)</h1>", page) == [heading]
+            assert f" | {heading} | " in page.partition("</title>")[0]
+        assert f'<a href="{JOBS}">the list of jobs</a>' in pages[0]
+        assert f'<a href="{JOBS}{jobs[0].pk}/change/">job {jobs[0].pk}</a>' in pages[1]
+
+    def test_of_an_address_only_what_filters_it_is_kept(self, admin_client):
+        job = make_job()
+        typed = f"q={job.of_check.uuid}&state=zq&team={job.team_id}&state=pending&e=zq"
+
+        choose(admin_client, "cancel", job, path=f"{JOBS}?{typed}", select_across="1")
+
+        action = StaffAction.objects.get()
+        assert action.origin == f"{JOBS}?state=pending&team={job.team_id}"
+        staff_actions.confirm(action)
+        assert str(job.of_check.uuid) not in LogEntry.objects.get().get_change_message()
 
     def test_those_with_which_nothing_would_be_done_are_left_out(self, admin_client):
         job, pending = failed(), make_job()
@@ -92,12 +134,14 @@ def failed_beside(check) -> CaptureJob:
     return job
 
 
+def press(client: Client, job: CaptureJob, kind: str) -> str:
+    return client.post(f"{JOBS}{job.pk}/act/", {"kind": kind}, follow=True).content.decode()
+
+
 class TestSettled:
     @pytest.fixture
     def unknown(self):
-        job = make_job()
-        queue.fail(start_one(job, FOR_MONEY), unknown_error())
-        return job
+        return unknown_job()
 
     @pytest.mark.parametrize(("action", "amount"), [("settle_charged", "0.02"), ("settle_not_charged", "0")])
     def test_from_the_list_of_jobs(self, admin_client, unknown, action, amount):
@@ -128,6 +172,7 @@ class TestSettled:
 
         html = choose(admin_client, "settle_as_charged", attempt, path=f"{ATTEMPTS}?unsettled=yes")
 
+        assert f'<a href="{ATTEMPTS}?unsettled=yes">the list of attempts (unsettled: yes)</a>' in html
         assert "Settle as charged: 1 of 1." in say_yes(admin_client, html)
         told = LogEntry.objects.get(content_type__model="capturejob")
         assert (told.object_id, told.get_change_message()[:18]) == (str(unknown.pk), "Settled as charged")

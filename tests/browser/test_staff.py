@@ -73,7 +73,7 @@ def test_many_jobs_are_cancelled_while_a_page_shows_how_far_it_is(visitor, boss,
     page.get_by_role("button", name="Select all").click()
     page.locator("select[name=action]").select_option("cancel")
     page.get_by_role("button", name="Go").click()
-    expect(page.locator("#content-main")).to_contain_text("all that matched the filters of")
+    expect(page.locator("#content-main")).to_contain_text("all that were found on")
     page.get_by_role("button", name="Yes: cancel").click()
 
     expect(page.locator(".messagelist .success")).to_contain_text("Cancel: ")
