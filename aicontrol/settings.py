@@ -188,6 +188,7 @@ PASSWORD_RESET_TIMEOUT = 3 * 86_400  # seconds, of links in mails; mails and pag
 LANGUAGE_CODE = "en-gb"
 LANGUAGES = [("en-gb", _("English"))]  # locale/README.md says how to add one
 LOCALE_PATHS = [BASE_DIR / "locale"]
+FORMAT_MODULE_PATH = "aicontrol.formats"
 USE_TZ = True
 TIME_ZONE = "UTC"
 

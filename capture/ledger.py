@@ -147,6 +147,11 @@ def live_call(job: int) -> Attempt | None:
     return Attempt.objects.filter(job=job, live=True, ended_at__isnull=False).order_by("number").first()
 
 
+def look_on(jobs: Sequence[CaptureJob]) -> None:
+    """The calls that these jobs have in hand are looked after again, and will tell themselves what they cost."""
+    Attempt.objects.filter(job__in=jobs, ended_at__isnull=True).update(settled=None)
+
+
 def reopen(attempt: Attempt) -> None:
     """An attempt that was given up goes on: its call is looked after."""
     Attempt.objects.filter(pk=attempt.pk).update(
@@ -179,11 +184,15 @@ def close_by_reply(job: CaptureJob, attempt: UUID, reply: FinalReply) -> None:
 def supersede_others(job: CaptureJob, attempt: UUID) -> None:
     """Another attempt of a job has brought the reply: one that is still under way may be charged, too.
 
-    A call that is live stays so: if the job is ever asked again, it is looked after first.
+    A call that is live stays so: if the job is ever asked again, it is looked after first. What a person has settled
+    stays settled, and so does its charge.
     """
     for other in Attempt.objects.filter(job=job, ended_at__isnull=True).exclude(pk=attempt):
-        close_by_error(job, other.pk, SUPERSEDED)
-        Attempt.objects.filter(pk=other.pk).update(live=other.live)
+        if other.settled is None:
+            close_by_error(job, other.pk, SUPERSEDED)
+        else:
+            _end(other.pk, AttemptOutcome.UNKNOWN, SUPERSEDED)
+        Attempt.objects.filter(pk=other.pk).update(live=other.live, settled=other.settled)
 
 
 def _end(attempt: UUID, outcome: AttemptOutcome, error: ProviderError | None = None) -> bool:
@@ -208,10 +217,12 @@ def _end(attempt: UUID, outcome: AttemptOutcome, error: ProviderError | None = N
 def settle(attempt: Attempt, *, charged: bool) -> bool:
     """A person found out whether an attempt was charged; says whether that was open.
 
+    A call that may still end stays as it is: its answer is kept if it comes, and tells what it cost.
+
     Arguments:
         charged: it counts at its estimate for good; otherwise it cost nothing.
     """
-    open_question = Attempt.objects.filter(pk=attempt.pk, outcome=AttemptOutcome.UNKNOWN, settled__isnull=True)
+    open_question = Attempt.objects.unsettled().filter(pk=attempt.pk)
     with transaction.atomic():
         if not open_question.update(settled=charged):
             return False

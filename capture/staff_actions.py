@@ -74,8 +74,8 @@ def propose(
     Arguments:
         kind: one of `StaffAction.Kind`.
         targets: as `targets_of` and `to_settle` give them.
-        origin: path of the page where they were chosen.
-        across: all that matched the filters there were chosen.
+        origin: path of the page where they were chosen; kept for good, so nothing in it names anybody.
+        across: all that were found there were chosen.
     """
     numbers = list(targets[:MOST])
     StaffAction.objects.proposed().filter(user=user).delete()

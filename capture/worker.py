@@ -26,6 +26,7 @@ from django.dispatch import Signal
 
 from capture import calls, cooling, database, heartbeat, ledger, queue, readings, recovery, retry, schema
 from capture.calls import Resolved, Result, Ticket
+from capture.formatting.counts import counted
 from capture.lanes import LaneBusyError
 from capture.models import CaptureJob
 from capture.providers.base import Provider
@@ -167,7 +168,7 @@ class Worker:
         waiting = "" if self._pause is None else "the database cannot be used now; "
         stopping = "stopping; " if self.stopping else ""
         seats = f"{self.busy()} of {self.seats.count} seats busy, {self.seats.stuck} stuck"
-        return f"{stopping}{waiting}{seats}; {self._recorded} results recorded"
+        return f"{stopping}{waiting}{seats}; {counted(self._recorded, 'result')} recorded"
 
     def _anything_open(self) -> bool:
         return CaptureJob.objects.open().filter(provider__in=list(self._providers)).exists()
@@ -547,7 +548,7 @@ class Worker:
         self._manager.stopping("ended" if tidy else "ended, but not tidily")
         self.seats.close(wait=tidy)
         self._watchdog.close()
-        log.info("worker %s: ended%s", self.id, "" if tidy else f" with {under_way} exchanges in flight")
+        log.info("worker %s: ended%s", self.id, "" if tidy else f" with {counted(under_way, 'exchange')} in flight")
         return tidy
 
     def _hand_back_polls(self) -> None:

@@ -307,6 +307,13 @@ class TestBudgets:
         get(admin_client, reverse("admin:capture_team_add"))
 
 
+def rows_of(html: str) -> dict[str, str]:
+    """What a page tells and nobody can change, by field."""
+    found = re.findall(r'<div class="form-row field-(\w+)">(.*?)(?=<div class="form-row|</fieldset>)', html, re.DOTALL)
+    words = {name: " ".join(re.sub(r"<[^>]+>", " ", row).split()) for name, row in found if 'class="readonly"' in row}
+    return {name: text for name, text in words.items() if text}
+
+
 class TestLanes:
     def sent(self, **fields):
         return {"enabled": "on", "limit": "20", "least_seconds_between_starts": "0", **fields}
@@ -366,6 +373,23 @@ class TestLanes:
         assert "cooling until " in html
         assert "the key was refused" in html
         assert "cooling until " in get(admin_client, page_of(Lane.objects.get(name="openai")))
+
+    def test_it_shows_what_there_is_to_know_of_it_in_words(self, admin_client):
+        lane = Lane.objects.get(name="openai")
+
+        new = rows_of(get(admin_client, page_of(lane)))
+        start_one(make_job())
+        Lane.objects.update(cooling_since=database_now(), cooling_until=database_now() + timedelta(minutes=15))
+        cooling = rows_of(get(admin_client, page_of(lane)))
+        Lane.objects.update(cooling_since=None, cooling_until=None, opened_at=database_now())
+        open_again = rows_of(get(admin_client, page_of(lane)))
+
+        assert new["last_start_at"] == "Last start at: none yet"
+        assert set(cooling) - set(new) == {"cooling_since", "cooling_until"}
+        assert set(open_again) - set(new) == {"opened_at"}
+        for shown in (new, cooling, open_again):
+            assert not [words for words in shown.values() if words.endswith((":", "-"))]
+            assert "turn" not in shown
 
     def test_it_is_paused_and_resumed_from_the_list(self, admin_client):
         chosen = {"_selected_action": ["openai", "gemini"]}

@@ -176,6 +176,23 @@ class TestErase:
         assert where(HER) == set()
         assert Session.objects.count() == 1
 
+    def test_nor_of_what_staff_have_searched_for_when_they_acted(self, ada):
+        bob = User.objects.get(username="bob")
+        User.objects.filter(pk=bob.pk).update(is_staff=True, is_superuser=True)
+        job = make_job(user=ada)
+        staffs, uuid = Client(), str(job.of_check.uuid)
+        staffs.force_login(User.objects.get(pk=bob.pk))
+        sent = {"action": "cancel", "_selected_action": [job.pk], "select_across": "1"}
+        assert staffs.post(f"/admin/capture/capturejob/?q={uuid}&state=pending", sent).status_code == 302
+        action = StaffAction.objects.get(user=bob)
+        assert staff_actions.confirm(action)
+        staff_actions.carry_on(60)
+
+        erase()
+
+        assert where(uuid) == set()
+        assert StaffAction.objects.get().origin == "/admin/capture/capturejob/?state=pending"
+
     def test_what_was_spent_stays_and_is_nobodys(self, ada):
         team = Person(ada).own[0]
         spent = Charge.objects.aggregate(sum=Sum("amount"))
@@ -206,10 +223,10 @@ class TestErase:
         told = erase("--dry-run", yes=False)
 
         assert told.splitlines() == [
-            f"Would go: account “{HER}”: 2 memberships, 1 sessions, 3 log entries of the admin, 1 attempts to log in",
-            f"Would go: team “{HER}”, of which nobody else is a member: 2 checks, 2 answers, 1 brands, 1 schedules",
-            "Would stay: team “bob” of others; 1 checks there would lose the name of who asked",
-            "Would stay: 1 charges of $0.01, of no team and no check any more",
+            f"Would go: account “{HER}”: 2 memberships, 1 session, 3 log entries of the admin, 1 attempt to log in",
+            f"Would go: team “{HER}”, of which nobody else is a member: 2 checks, 2 answers, 1 brand, 1 schedule",
+            "Would stay: team “bob” of others; 1 check there would lose the name of who asked",
+            "Would stay: 1 charge of $0.01, of no team and no check any more",
         ]
         assert where(HER) == before
         assert User.objects.get(username=HER).is_active
@@ -230,7 +247,7 @@ class TestErase:
     def test_a_question_that_is_out_is_waited_for_and_nothing_is_asked_meanwhile(self, ada):
         ticket = start_one(make_job(user=ada))
 
-        with pytest.raises(CommandError, match="Not erased: 1 questions are out"):
+        with pytest.raises(CommandError, match="Not erased: 1 question is out"):
             erase("--cancel")
         assert not Schedule.objects.filter(next_due__isnull=False).exists()
         queue.complete(ticket, answer())

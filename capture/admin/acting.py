@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from typing import Any
+from urllib.parse import parse_qsl, urlencode
 
 from django.contrib import admin, messages
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
+from django.urls import resolve
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _lazy
 
 from capture import staff_actions
 from capture.admin.base import page_of
 from capture.models import CaptureJob, StaffAction
 from capture.models.jobs import JobQuerySet
 
-PERMISSION = "capture.act_on_jobs"
+PERMISSIONS = ("capture.act_on_jobs", "capture.view_capturejob")
 
 Kind = StaffAction.Kind
 
@@ -29,9 +32,16 @@ OFFERS = {
 }
 
 
+# What they are called of which something is chosen.
+LISTS = {
+    "capture_capturejob_changelist": _lazy("the list of jobs"),
+    "capture_attempt_changelist": _lazy("the list of attempts"),
+}
+
+
 def may_act(request: HttpRequest) -> bool:
-    """Whether somebody may do something to jobs. The rows themselves nobody may change."""
-    return bool(request.user.has_perm(PERMISSION))
+    """Whether somebody may do something to jobs, which only those may who see them. The rows nobody may change."""
+    return bool(request.user.has_perms(PERMISSIONS))
 
 
 def offer(kind: Kind) -> Any:
@@ -51,15 +61,36 @@ def proposed(
     """Lead to the page that asks; None, with a word, if there is nothing to be done.
 
     Arguments:
-        origin: path of the page where they were chosen; this one unless another is named.
+        origin: path of the page where they were chosen; this list unless another is named.
     """
     across = request.POST.get("select_across") == "1"
-    origin = origin or request.get_full_path()
+    origin = origin or _as_filtered(own, request)
     action = staff_actions.propose(request.user, kind, targets, origin, across=across)
     if action is None:
         own.message_user(request, _("With none of them anything would be done."), messages.WARNING)
         return None
     return redirect(page_of(action))
+
+
+def _as_filtered(own: Any, request: HttpRequest) -> str:
+    """The path of a list as its filters narrow it.
+
+    What was searched for may name somebody, and an action is kept for good: nothing else of the query is in it.
+    """
+    filters = own.get_changelist_instance(request).filter_specs
+    names = [name for each in filters for name in each.expected_parameters()]
+    query = urlencode({name: request.GET[name] for name in names if name in request.GET})
+    return f"{request.path}?{query}" if query else request.path
+
+
+def place_in_words(origin: str) -> str:
+    """What the page is called where something was chosen, and by what its list was narrowed."""
+    path, _mark, query = origin.partition("?")
+    page = resolve(path)
+    number = page.kwargs.get("object_id")
+    words = _("job %(number)s") % {"number": number} if number else str(LISTS.get(page.url_name or "", _("the admin")))
+    narrowed = "; ".join(f"{name.partition('__')[0]}: {value}" for name, value in parse_qsl(query))
+    return f"{words} ({narrowed})" if narrowed else words
 
 
 def offers_for(job: CaptureJob) -> list[tuple[str, str]]:

@@ -140,9 +140,9 @@ def in_words(reason: str) -> str:
     return f"{reasons.in_words(reason)} ({reason})" if reason else "-"
 
 
-def shortened(prompt: Prompt) -> str:
-    """The beginning of a question, which may be long, for a column."""
-    return Truncator(prompt.text).chars(60)
+def shortened(prompt: Prompt) -> SafeString:
+    """The beginning of a question, which may be long, for a column; all of it is told where it is pointed at."""
+    return format_html('<span title="{}">{}</span>', prompt.text, Truncator(prompt.text).chars(60))
 
 
 def list_of(model: type[Model], **query: Any) -> str:

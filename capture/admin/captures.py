@@ -21,7 +21,7 @@ class SourceInline(ReadOnlyInline):
 
 @admin.register(Capture)
 class CaptureAdmin(FoundByName):
-    list_display = ("id", "outcome", "reason", "provider", "attempts", "cost", "simulated", "check_link", "question")
+    list_display = ("id", "question", "outcome", "reason", "provider", "attempts", "cost", "simulated", "check_link")
     list_select_related = ("prompt", "of_check")
     list_filter = ("outcome", "provider", "simulated", "answered_at")
     search_help_text = "The number of a capture; the uuid of a check or an attempt; a call’s id at its system."
@@ -40,7 +40,7 @@ class CaptureAdmin(FoundByName):
         return rows.filter(remote_id=words)
 
     @admin.display(description="question")
-    def question(self, capture: Capture) -> str:
+    def question(self, capture: Capture) -> SafeString:
         return shortened(capture.prompt)
 
     @admin.display(description="check", ordering="of_check")

@@ -54,14 +54,22 @@ def tell_waits(jobs: Iterable[CaptureJob]) -> None:
 
 @admin.register(CaptureJob)
 class CaptureJobAdmin(FoundByName):
-    list_display = ("id", "status", "provider", "attempts", "why", "team", "check_short", "question")
+    list_display = ("id", "question", "status", "provider", "why", "attempts", "team", "check_short")
     list_select_related = ("prompt", "of_check", "team")
     list_filter = (StateFilter, ProviderFilter, ReasonFilter, UnsettledFilter, TeamFilter, AgeFilter)
     search_help_text = "The number of a job; the uuid of a check, an attempt or a worker; a call’s id at its system."
     fieldsets = (
         (
             None,
-            {"fields": (("status", "waits_for"), "trouble", "question", ("provider", "sample", "lane"), "team_link")},
+            {
+                "fields": (
+                    ("status", "waits_for"),
+                    "trouble",
+                    "whole_question",
+                    ("provider", "sample", "lane"),
+                    "team_link",
+                )
+            },
         ),
         ("What came of it", {"fields": ("check_link", "capture_link")}),
         (
@@ -74,7 +82,9 @@ class CaptureJobAdmin(FoundByName):
             },
         ),
     )
-    readonly_fields = ("waits_for", "trouble", "question", "team_link", "check_link", "capture_link", "worker_link")
+    readonly_fields = (
+        *("waits_for", "trouble", "whole_question", "team_link", "check_link", "capture_link", "worker_link"),
+    )
     ordering = ("-id",)
     inlines = (AttemptInline,)
     actions = tuple(offer(kind) for kind in Kind)
@@ -144,8 +154,12 @@ class CaptureJobAdmin(FoundByName):
         return in_words(job.reason)
 
     @admin.display(description="question")
-    def question(self, job: CaptureJob) -> str:
+    def question(self, job: CaptureJob) -> SafeString:
         return shortened(job.prompt)
+
+    @admin.display(description="question")
+    def whole_question(self, job: CaptureJob) -> str:
+        return job.prompt.text
 
     @admin.display(description="team")
     def team_link(self, job: CaptureJob) -> SafeString | str:

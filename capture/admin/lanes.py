@@ -9,6 +9,7 @@ from django.contrib import admin
 from django.db import models
 from django.db.models import QuerySet
 from django.http import HttpRequest
+from django.utils.translation import gettext_lazy as _
 
 from capture import cooling, lanes
 from capture.admin.base import ModelAdmin
@@ -17,22 +18,26 @@ from capture.providers import registry
 from capture.reports.standings import standing_of, with_standing
 
 STAFFS = ("enabled", "paused", "limit", "least_seconds_between_starts")
+STANDS = ("name", "systems", "in_flight", "state", "last_start_at")
+COOLING = ("cooling_since", "cooling_until", "cooling_repeats")
 
 
 @admin.register(Lane)
 class LaneAdmin(ModelAdmin):
     list_display = ("name", "systems", "in_flight", "limit", "state", "least_seconds_between_starts")
-    readonly_fields = (
-        *("name", "systems", "in_flight", "state"),
-        *("cooling_since", "cooling_until", "cooling_repeats", "opened_at", "last_start_at", "turn"),
-    )
-    fields = (*STAFFS, *readonly_fields)
+    readonly_fields = (*STANDS, *COOLING, "opened_at")
+    empty_value_display = _("none yet")
     formfield_overrides = {models.FloatField: {"min_value": 0, "max_value": 3_600}}  # noqa: RUF012  Django's way
     ordering = ("name",)
     actions = ("pause", "resume")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         return with_standing(super().get_queryset(request))
+
+    def get_fields(self, request: HttpRequest, obj: Lane | None = None) -> tuple[str, ...]:
+        """What there is to know of it now: of cooling only while it cools, of having answered again only if it has."""
+        told = (*COOLING, "opened_at") if obj and obj.cooling_since else ("opened_at",)
+        return (*STAFFS, *STANDS, *(name for name in told if getattr(obj, name, None)))
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False

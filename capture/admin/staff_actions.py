@@ -15,14 +15,28 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import URLPattern, path
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext_lazy
 from django.views.decorators.http import require_POST
 
 from capture import staff_actions
-from capture.admin.acting import may_act
+from capture.admin.acting import Kind, may_act, place_in_words
 from capture.admin.base import ReadOnlyAdmin, page_of
 from capture.models import StaffAction
 
 SECONDS_AT_ONCE = 1.5  # of one request, which a batch may exceed a little
+
+# What would be done, is done or was done: the heading of the page for all three.
+HEADINGS = {
+    Kind.REQUEUE: ngettext_lazy("Ask %(count)s job again", "Ask %(count)s jobs again", "count"),
+    Kind.CANCEL: ngettext_lazy("Cancel %(count)s job", "Cancel %(count)s jobs", "count"),
+    Kind.FAIL: ngettext_lazy("Fail %(count)s job by hand", "Fail %(count)s jobs by hand", "count"),
+    Kind.SETTLE_CHARGED: ngettext_lazy(
+        "Settle %(count)s attempt as charged", "Settle %(count)s attempts as charged", "count"
+    ),
+    Kind.SETTLE_NOT_CHARGED: ngettext_lazy(
+        "Settle %(count)s attempt as not charged", "Settle %(count)s attempts as not charged", "count"
+    ),
+}
 
 
 @admin.register(StaffAction)
@@ -102,6 +116,8 @@ def _context(request: HttpRequest, action: StaffAction) -> dict[str, Any]:
     own = action.user_id == request.user.pk
     return {
         "action": action,
+        "title": HEADINGS[Kind(action.kind)] % {"count": action.count},
+        "place": place_in_words(action.origin),
         "state": state_of(action),
         "most": staff_actions.MOST,
         "may_confirm": may_act(request) and own and action.confirmed_at is None,

@@ -221,8 +221,12 @@ class AttemptQuerySet(models.QuerySet["Attempt"]):
         return self.filter(Q(ended_at__isnull=True) | may_end | UNSETTLED)
 
     def unsettled(self) -> AttemptQuerySet:
-        """Those of which a person has to find out whether they were charged."""
-        return self.filter(UNSETTLED)
+        """Those of which a person has to find out whether they were charged.
+
+        Beside unknown outcomes these are calls that may still end, and that nobody looks after since their jobs failed.
+        """
+        failed = CaptureJob.objects.filter(pk=OuterRef("job"), status=Status.FAILED)
+        return self.filter(UNSETTLED | Q(Exists(failed), ended_at__isnull=True, live=True, settled__isnull=True))
 
 
 class Attempt(models.Model):

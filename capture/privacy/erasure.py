@@ -16,6 +16,7 @@ from django.db import transaction
 from django.db.models import Sum
 
 from capture import queue
+from capture.formatting.counts import counted
 from capture.models import Brand, Capture, CaptureJob, Charge, Check, Membership, Schedule, Team
 from capture.models.jobs import JobQuerySet
 from capture.privacy.person import Person
@@ -42,9 +43,10 @@ class Erasure:
         """What would be erased and what would stay, a line each."""
         logins = sum(attempts.count() for attempts in self.person.logins())
         return [
-            f"Would go: account “{self.user}”: {self.person.memberships().count()} memberships, "
-            f"{len(self.person.sessions())} sessions, {self.person.log_entries().count()} log entries of the admin, "
-            f"{logins} attempts to log in",
+            f"Would go: account “{self.user}”: {counted(self.person.memberships().count(), 'membership')}, "
+            f"{counted(len(self.person.sessions()), 'session')}, "
+            f"{counted(self.person.log_entries().count(), 'log entry', 'log entries')} of the admin, "
+            f"{counted(logins, 'attempt')} to log in",
             *(self._of_own(team) for team in self.person.own),
             *(self._of_shared(team) for team in self.person.shared),
             self._of_charges(),
@@ -53,20 +55,21 @@ class Erasure:
     def _of_own(self, team: Team) -> str:
         counts = {
             noun: model._default_manager.filter(team=team).count()
-            for noun, model in {"checks": Check, "answers": Capture, "brands": Brand, "schedules": Schedule}.items()
+            for noun, model in {"check": Check, "answer": Capture, "brand": Brand, "schedule": Schedule}.items()
         }
-        told = ", ".join(f"{count:,} {noun}" for noun, count in counts.items())
+        told = ", ".join(counted(count, noun) for noun, count in counts.items())
         return f"Would go: team “{team}”, of which nobody else is a member: {told}"
 
     def _of_shared(self, team: Team) -> str:
         asked = self.person.asked_for_others().filter(team=team).count()
         named = "; its name is the user's, and stays" if team.name == str(self.user) else ""
-        return f"Would stay: team “{team}” of others; {asked:,} checks there would lose the name of who asked{named}"
+        lose = counted(asked, "check there would lose", "checks there would lose")
+        return f"Would stay: team “{team}” of others; {lose} the name of who asked{named}"
 
     def _of_charges(self) -> str:
         charges = self.person.of_own_teams(Charge)
         spent = charges.aggregate(sum=Sum("amount"))["sum"] or Decimal(0)
-        return f"Would stay: {charges.count():,} charges of ${spent:.2f}, of no team and no check any more"
+        return f"Would stay: {counted(charges.count(), 'charge')} of ${spent:.2f}, of no team and no check any more"
 
     def obstacles(self) -> Sequence[str]:
         """Why it would be refused."""
@@ -75,7 +78,9 @@ class Erasure:
         if self.user.is_superuser and not others.exists():
             found.append(f"“{self.user}” is the only superuser; make another one first.")
         if count := self._open_jobs().count():
-            found.append(f"{count:,} questions are open; their answers would have no place. --cancel calls them off.")
+            one = "question is open; its answer would have no place. --cancel calls it off."
+            many = "questions are open; their answers would have no place. --cancel calls them off."
+            found.append(counted(count, one, many))
         return found
 
     def _open_jobs(self) -> JobQuerySet:
@@ -92,7 +97,8 @@ class Erasure:
         self._stop_schedules()
         queue.cancel(self._open_jobs())
         if under_way := self._open_jobs().count():
-            raise RefusedToEraseError(f"{under_way:,} questions are out. Their answers come within minutes; try then.")
+            out = counted(under_way, "question is out", "questions are out")
+            raise RefusedToEraseError(f"{out}. Answers come within minutes; try then.")
 
     def run(self) -> None:
         """Erase everything.

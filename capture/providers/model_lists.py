@@ -14,5 +14,5 @@ def in_words(names: Iterable[str], model: str) -> str:
     """
     known = {name for name in names if name}
     if model in known:
-        return f"the key is accepted; {model} is one of {len(known):,} models"
-    return f"the key is accepted, but {model} is not among the {len(known):,} models listed"
+        return f"the key is accepted; {model} is among its models ({len(known):,} in all)"
+    return f"the key is accepted, but {model} is not among its models ({len(known):,} in all)"

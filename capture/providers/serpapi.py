@@ -230,5 +230,5 @@ def _left(account: Document) -> str:
     left = count_of(account, "total_searches_left")
     left = count_of(account, "plan_searches_left") if left is None else left
     used, most = count_of(account, "this_hour_searches"), count_of(account, "account_rate_limit_per_hour")
-    words = "the key is accepted" if left is None else f"{left:,} searches left"
+    words = "the key is accepted" if left is None else f"searches left: {left:,}"
     return words if used is None or most is None else f"{words}; {used:,} of {most:,} used in this hour"

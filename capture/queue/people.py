@@ -95,6 +95,7 @@ def _look_on(jobs: Sequence[CaptureJob]) -> None:
     CaptureJob.objects.filter(pk__in=[job.pk for job in jobs]).update(
         status=Status.WAITING, run_after=ClockTimestamp(), asked_at=ClockTimestamp(), **AFRESH
     )
+    ledger.look_on(jobs)
 
 
 def _start_anew(jobs: Sequence[CaptureJob], alone: bool) -> None:
@@ -117,8 +118,8 @@ def fail_these(numbers: Sequence[int]) -> list[int]:
     """Fail those of a batch that are open, wherever they stand; says which.
 
     What was paid for is kept all the same. A start that is being sent has an unknown outcome, and what still comes of
-    it is a late result. A call in hand stays live: it counts at its estimate, nobody looks after it, and if the job is
-    ever asked again it is looked after and not started anew.
+    it is a late result. A call in hand stays live: it counts at its estimate until somebody settles it, nobody looks
+    after it, and if the job is ever asked again it is looked after and not started anew.
     """
     with transaction.atomic():
         taken = list(_locked(numbers).open().select_related("of_check"))

@@ -7,6 +7,7 @@ from decimal import Decimal
 
 import pytest
 from django.contrib.admin.models import LogEntry
+from django.test import Client
 
 from capture import queue, staff_actions
 from capture.admin import staff_actions as pages
@@ -34,6 +35,12 @@ def failed() -> CaptureJob:
     return job
 
 
+def unknown_job() -> CaptureJob:
+    job = make_job()
+    queue.fail(start_one(job, FOR_MONEY), unknown_error())
+    return job
+
+
 class TestAsked:
     def test_the_page_says_how_many_and_for_how_much(self, admin_client, only_chatgpt):
         chosen = [failed() for _ in range(3)]
@@ -55,10 +62,45 @@ class TestAsked:
         html = choose(admin_client, "cancel", job, path=f"{JOBS}?state=pending&provider=chatgpt", select_across="1")
 
         assert "60 jobs," in html
-        assert "all that matched the filters of" in html
-        assert f'<a href="{JOBS}?state=pending&amp;provider=chatgpt">' in html
+        assert "all that were found on" in html
+        place = "the list of jobs (state: pending; provider: chatgpt)"
+        assert f'<a href="{JOBS}?state=pending&amp;provider=chatgpt">{place}</a>' in html
         assert 'class="success">Cancel: 60 of 60.' in say_yes(admin_client, html)
         assert check.jobs.filter(status=Status.CANCELLED).count() == 60
+
+    @pytest.mark.parametrize(
+        ("action", "alone", "both"),
+        [
+            ("requeue", "Ask 1 job again", "Ask 2 jobs again"),
+            ("cancel", "Cancel 1 job", "Cancel 2 jobs"),
+            ("fail", "Fail 1 job by hand", "Fail 2 jobs by hand"),
+            ("settle_charged", "Settle 1 attempt as charged", "Settle 2 attempts as charged"),
+            ("settle_not_charged", "Settle 1 attempt as not charged", "Settle 2 attempts as not charged"),
+        ],
+    )
+    def test_the_heading_says_what_would_be_done_and_the_link_where_it_was_chosen(
+        self, admin_client, action, alone, both
+    ):
+        jobs = [make_job() if action in {"cancel", "fail"} else unknown_job() for _ in range(2)]
+
+        pages = choose(admin_client, action, *jobs), press(admin_client, jobs[0], action)
+
+        for page, heading in zip(pages, (both, alone), strict=True):
+            assert re.findall(r"<h1>(.*?)</h1>", page) == [heading]
+            assert f" | {heading} | " in page.partition("</title>")[0]
+        assert f'<a href="{JOBS}">the list of jobs</a>' in pages[0]
+        assert f'<a href="{JOBS}{jobs[0].pk}/change/">job {jobs[0].pk}</a>' in pages[1]
+
+    def test_of_an_address_only_what_filters_it_is_kept(self, admin_client):
+        job = make_job()
+        typed = f"q={job.of_check.uuid}&state=zq&team={job.team_id}&state=pending&e=zq"
+
+        choose(admin_client, "cancel", job, path=f"{JOBS}?{typed}", select_across="1")
+
+        action = StaffAction.objects.get()
+        assert action.origin == f"{JOBS}?state=pending&team={job.team_id}"
+        staff_actions.confirm(action)
+        assert str(job.of_check.uuid) not in LogEntry.objects.get().get_change_message()
 
     def test_those_with_which_nothing_would_be_done_are_left_out(self, admin_client):
         job, pending = failed(), make_job()
@@ -92,12 +134,14 @@ def failed_beside(check) -> CaptureJob:
     return job
 
 
+def press(client: Client, job: CaptureJob, kind: str) -> str:
+    return client.post(f"{JOBS}{job.pk}/act/", {"kind": kind}, follow=True).content.decode()
+
+
 class TestSettled:
     @pytest.fixture
     def unknown(self):
-        job = make_job()
-        queue.fail(start_one(job, FOR_MONEY), unknown_error())
-        return job
+        return unknown_job()
 
     @pytest.mark.parametrize(("action", "amount"), [("settle_charged", "0.02"), ("settle_not_charged", "0")])
     def test_from_the_list_of_jobs(self, admin_client, unknown, action, amount):
@@ -110,11 +154,25 @@ class TestSettled:
         assert Charge.objects.get().amount == Decimal(amount)
         assert "0 jobs" in get(admin_client, f"{JOBS}?unsettled=yes")
 
+    @pytest.mark.parametrize(("action", "amount"), [("settle_charged", "0.02"), ("settle_not_charged", "0")])
+    def test_a_call_of_a_job_that_was_failed_by_hand(self, admin_client, action, amount):
+        job = make_job()
+        queue.wait(start_one(job, FOR_MONEY), "resp_1", 0)
+        queue.fail_by_hand(CaptureJob.objects.filter(pk=job.pk))
+        assert f'value="{action}"' in get(admin_client, f"{JOBS}{job.pk}/change/")
+        assert "1 job" in get(admin_client, f"{JOBS}?unsettled=yes")
+
+        say_yes(admin_client, choose(admin_client, action, job))
+
+        assert Charge.objects.get().amount == Decimal(amount)
+        assert "0 jobs" in get(admin_client, f"{JOBS}?unsettled=yes")
+
     def test_from_the_list_of_attempts_and_back_to_it(self, admin_client, unknown):
         attempt = Attempt.objects.get()
 
         html = choose(admin_client, "settle_as_charged", attempt, path=f"{ATTEMPTS}?unsettled=yes")
 
+        assert f'<a href="{ATTEMPTS}?unsettled=yes">the list of attempts (unsettled: yes)</a>' in html
         assert "Settle as charged: 1 of 1." in say_yes(admin_client, html)
         told = LogEntry.objects.get(content_type__model="capturejob")
         assert (told.object_id, told.get_change_message()[:18]) == (str(unknown.pk), "Settled as charged")
@@ -221,6 +279,26 @@ class TestWho:
         say_yes(client, choose(client, "cancel", job))
 
         assert fresh(job).status == Status.CANCELLED
+
+    def test_nobody_acts_on_what_they_may_not_see(self, client, admin_client):
+        job = make_job()
+        choose(admin_client, "cancel", job)
+        action = f"/admin/capture/staffaction/{StaffAction.objects.get().pk}"
+        client.force_login(staff("act_on_jobs", "view_attempt"))
+
+        sent: dict[str, dict[str, object]] = {
+            f"{JOBS}{job.pk}/act/": {"kind": "cancel"},
+            f"{action}/confirm/": {},
+            f"{action}/go-on/": {},
+        }
+        for path in (JOBS, ATTEMPTS):
+            sent[path] = {"action": "settle_as_charged", "_selected_action": [job.pk]}
+        answers = {path: client.post(path, what).status_code for path, what in sent.items()}
+
+        assert answers == dict.fromkeys(sent, 403)
+        assert client.get(f"{action}/change/").status_code == 403
+        assert StaffAction.objects.count() == 1
+        assert fresh(job).status == Status.PENDING
 
     def test_nobody_says_yes_to_what_another_has_proposed(self, client, admin_client):
         job = make_job()

@@ -6,6 +6,7 @@ import re
 
 import pytest
 from django.contrib.admin.models import LogEntry
+from django.contrib.auth.models import User
 
 from capture import queue
 from capture.models import CaptureJob, Check, Status
@@ -129,6 +130,50 @@ def test_whoever_may_not_open_checks_is_refused_and_sees_no_link(client, done):
 
 def test_whoever_may_has_a_link(client, opener, done):
     assert f'href="{opened(done.of_check)}"' in get(client, f"/admin/capture/check/{done.of_check_id}/change/")
+
+
+class TestWhoOpensATeamsAddress:
+    """The page of what is not found says to staff where a check can be opened, and to nobody whether there is one."""
+
+    MISSING = "00000000-0000-4000-8000-000000000000"
+
+    def page(self, client, path: str) -> str:
+        response = client.get(path)
+        assert response.status_code == 404
+        return re.sub(r'name="csrfmiddlewaretoken" value="\w+"', "", response.content.decode())
+
+    @pytest.mark.parametrize("rest", ["", "answers/1/chatgpt/1/", "answers.csv", "delete/"])
+    def test_staff_who_may_open_checks_are_led_there(self, client, opener, done, rest):
+        html = self.page(client, f"/checks/{done.of_check.uuid}/{rest}")
+
+        assert f'href="{opened(done.of_check)}"' in html
+        assert "Read only." in get(client, opened(done.of_check))
+
+    def test_of_a_brand_to_the_admin(self, client, opener, done):
+        assert "As staff you can open" in self.page(client, f"/brands/{done.of_check.brand.uuid}/")
+
+    def test_what_is_not_there_reads_the_same(self, client, opener, done):
+        uuid = str(done.of_check.uuid)
+
+        there, missing = (self.page(client, f"/checks/{each}/") for each in (uuid, self.MISSING))
+
+        assert there.replace(uuid, self.MISSING) == missing
+
+    @pytest.mark.parametrize("who", ["a member", "staff who may only look", "one who was staff"])
+    def test_others_read_what_they_read_at_any_wrong_address(self, client, done, who):
+        somebody = staff(*(LOOK if who == "staff who may only look" else ("open_checks",)))
+        if who != "staff who may only look":
+            User.objects.filter(pk=somebody.pk).update(is_staff=False)
+        if who == "a member":
+            somebody.user_permissions.clear()
+        client.force_login(User.objects.get(pk=somebody.pk))
+
+        for path in (f"/checks/{done.of_check.uuid}/", f"/brands/{done.of_check.brand.uuid}/"):
+            assert self.page(client, path) == self.page(client, "/nothing/here/")
+
+    def test_elsewhere_nothing_is_said_of_it(self, client, opener):
+        for path in ("/nothing/here/", "/admin/nothing/"):
+            assert "As staff" not in self.page(client, path)
 
 
 def test_members_are_sent_to_log_in(client, done):

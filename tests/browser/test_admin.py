@@ -7,11 +7,13 @@ import re
 import pytest
 from django.contrib import admin
 from django.urls import reverse
-from playwright.sync_api import expect
+from playwright.sync_api import Page, expect
 
 from capture.models import Brand, Membership, Team
 from tests.browser import axe
+from tests.browser.conftest import HEIGHT, NARROW, WIDE
 from tests.browser.pages import Scene
+from tests.browser.test_looks import sticks_out
 from tests.factories import make_user
 
 MODELS = [model._meta.label_lower for model in admin.site._registry]
@@ -51,16 +53,27 @@ def ours(page) -> list[str]:
 def test_lists_and_forms_keep_to_the_policy(visit, label):
     page = visit.go(address(label, "changelist"))
     assert ours(page) == []
+    assert _fits(page)
     page.get_by_role("button", name="Toggle theme").first.click()
 
     if (row := page.locator("#result_list tbody th a").first).count():
         row.click()
         page.wait_for_url(re.compile("/change/"))
         assert ours(page) == []
+        assert _fits(page)
     if page.goto(visit.site + address(label, "changelist")) and (add := page.locator(".addlink").last).count():
         add.click()
         page.wait_for_url(re.compile("/add/"))
         assert ours(page) == []
+
+
+def _fits(page: Page) -> bool:
+    """Whether no window is too narrow for a page; it is left as wide as it was."""
+    stuck_out = []
+    for width in (NARROW, 360, 800, WIDE):
+        page.set_viewport_size({"width": width, "height": HEIGHT})
+        stuck_out.append(sticks_out(page))
+    return not any(stuck_out)
 
 
 def test_a_time_is_picked_by_calendar_and_clock(visit):

@@ -14,12 +14,13 @@ from capture import queue
 from capture.models import CaptureJob
 from capture.models.clock import ClockTimestamp
 from tests.conftest import CHECKOUT
-from tests.factories import make_check, make_job
+from tests.factories import make_check, make_job, start_one, unknown_error
+from tests.lost_workers import make_worker
 from tests.process.running import environment, until
 from tests.test_cleanup import done_job
 from tests.test_queue import _rows
 
-KEPT = "0 old jobs stay, since a charge or a call of theirs is not settled."
+KEPT = "0 old jobs stay, since a charge or a call is not settled."
 
 
 def said(capsys, *arguments: str) -> str:
@@ -37,14 +38,29 @@ class TestWhatItSays:
         CaptureJob.objects.update(finished_at=ClockTimestamp() - timedelta(days=15))
 
     def test_one_line(self, capsys):
-        assert said(capsys) == f"Deleted 3 jobs with 1 attempts, 0 workers, 0 sessions and 0 failed logins; {KEPT}\n"
+        assert said(capsys) == f"Deleted 3 jobs with 1 attempt, 0 workers, 0 sessions and 0 failed logins; {KEPT}\n"
         assert not CaptureJob.objects.exists()
 
     def test_dry_run_deletes_nothing(self, capsys):
         told = said(capsys, "--dry-run")
 
-        assert told == f"Would delete 3 jobs with 1 attempts, 0 workers, 0 sessions and 0 failed logins; {KEPT}\n"
+        assert told == f"Would delete 3 jobs with 1 attempt, 0 workers, 0 sessions and 0 failed logins; {KEPT}\n"
         assert CaptureJob.objects.count() == 3
+
+    def test_one_is_one_and_not_many(self, capsys):
+        long_ago = ClockTimestamp() - timedelta(days=31)
+        make_worker(started_at=long_ago, beat_at=long_ago, stopped_at=long_ago)
+        CaptureJob.objects.filter(status="cancelled").delete()
+        stays = make_job()
+        queue.fail(start_one(stays), unknown_error())
+        CaptureJob.objects.update(finished_at=long_ago)
+
+        told = said(capsys, "--dry-run")
+
+        assert told == (
+            "Would delete 1 job with 1 attempt, 1 worker, 0 sessions and 0 failed logins; "
+            "1 old job stays, since a charge or a call is not settled.\n"
+        )
 
     def test_ages_are_in_days(self, capsys):
         assert said(capsys, "--days", "16").startswith("Deleted 0 jobs")

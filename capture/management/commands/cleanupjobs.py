@@ -14,6 +14,7 @@ from django.core.management.base import BaseCommand
 from django.db import connection
 
 from capture.cleanup import Cleanup, Tally
+from capture.formatting.counts import counted
 
 MOST_DAYS = 36_500
 MOST_IN_A_BATCH = 10_000
@@ -74,7 +75,8 @@ class Command(BaseCommand):
 
 def in_words(tally: Tally) -> str:
     """What was or would be deleted, in one line."""
-    jobs = f"{tally.jobs:,} jobs with {tally.attempts:,} attempts"
-    kept = f"{tally.kept:,} old jobs stay, since a charge or a call of theirs is not settled."
-    others = f"{tally.workers:,} workers, {tally.sessions:,} sessions and {tally.logins:,} failed logins"
-    return f"{jobs}, {others}; {kept}"
+    jobs = f"{counted(tally.jobs, 'job')} with {counted(tally.attempts, 'attempt')}"
+    stay = counted(tally.kept, "old job stays", "old jobs stay")
+    workers, sessions = counted(tally.workers, "worker"), counted(tally.sessions, "session")
+    others = f"{workers}, {sessions} and {counted(tally.logins, 'failed login')}"
+    return f"{jobs}, {others}; {stay}, since a charge or a call is not settled."

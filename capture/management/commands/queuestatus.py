@@ -11,6 +11,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import Error as DatabaseTrouble
 
 from capture import database
+from capture.formatting.counts import counted
 from capture.models import Status
 from capture.reports.backlog import MOST_FINISHED
 from capture.reports.queue_status import MOST_UNSETTLED, QueueStatus, label_of, queue_status
@@ -114,8 +115,8 @@ def rest(status: QueueStatus) -> Table:
     more = " or more" if status.unsettled == MOST_UNSETTLED else ""
     yield "oldest waiting", oldest(status)
     yield "orphans", f"{orphans.jobs}, silent for up to {span(orphans.silent_seconds)}" if orphans.jobs else "none"
-    yield "recovered in 24 h", f"{recovered.jobs_taken_back} jobs; workers lost: {recovered.workers_lost}"
-    yield "open after a crash", f"{recovered.crashed_open} jobs"
+    yield "recovered in 24 h", f"{counted(recovered.jobs_taken_back, 'job')}; workers lost: {recovered.workers_lost}"
+    yield "open after a crash", counted(recovered.crashed_open, "job")
     yield "unknown outcomes", f"{status.unsettled}{more} not settled"
     yield "spend today (UTC)", f"{spend.amount:.2f} USD, simulated: {spend.simulated:.2f} USD"
 

@@ -15,6 +15,7 @@ from django.core.management.base import BaseCommand, CommandError
 from tqdm import tqdm
 
 from capture import readings
+from capture.formatting.counts import counted
 from capture.models import Brand, Capture
 
 
@@ -57,5 +58,4 @@ def _read(brand: Brand, progress: tqdm[Any]) -> None:
 
 
 def _told(what: str, answers: int, brands: Sequence[Brand]) -> str:
-    noun = "answer" if answers == 1 else "answers"
-    return f"{what} {answers:,} {noun} of {', '.join(map(str, brands)) or 'no brand'}"
+    return f"{what} {counted(answers, 'answer')} of {', '.join(map(str, brands)) or 'no brand'}"

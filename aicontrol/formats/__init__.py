@@ -1,0 +1,1 @@
+"""How Django writes dates where no page says it itself, as in the admin: a package for each language."""
