@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 
 from benchmarks.frame import replay
@@ -20,11 +20,15 @@ SAYS = (
     "The bounds are the statements that one of our workers has sent to the database for such jobs, sent again byte "
     "for byte by pgbench in a copy of the database: by one client, as our loop is one, and by eight at once, each in "
     "a copy of its own on the same server.",
+    "The second table is the profile: what a job takes of a processor in the processes that work, and, of ours, how "
+    "long the server takes for the same statements with no Python in between. One process has one loop, which waits "
+    "for the server: neither part can be hidden behind the other.",
     "Each queue has a database of its own on the one server, in which 2,000 jobs were done before, and which was "
     "analysed: empty tables would be read whole at every check of a foreign key.",
 )
 LEAST = {"procrastinate": 1.5, "django-tasks-db": 2.5, "celery-results": 2.5}
 WARM_UP = 0.1  # of the jobs, which are not counted
+PROCESSOR = "ms of a processor, a job"
 
 
 def run(world: World) -> Found:
@@ -32,13 +36,22 @@ def run(world: World) -> Found:
     queues = [world.ours(), world.ours_of_all_systems(), *world.peers()]
     say("recording what a worker of ours says to the database")
     recording = replay.Recording(world.server, world.ours(), recorded)
-    measures = {queue.label: partial(pace, queue, jobs) for queue in queues}
+    spent: dict[str, list[float]] = {queue.label: [] for queue in queues}
+    measures = {queue.label: partial(pace, queue, jobs, spent=spent[queue.label]) for queue in queues}
     measures |= {bound(clients): partial(recording.replay, clients) for clients in (1, several)}
     rows = {label: Measured(label, values) for label, values in alternate(world.rounds, measures).items()}
     ours = rows[world.ours().label]
     says = (*SAYS, f"A job of ours takes {recording.statements_a_job:.1f} statements.")
     settings = {queue.label: queue.settings for queue in queues}
-    return Found(TITLE, says, [Table("jobs/s", list(rows.values()), to=ours)], _required(rows, ours), settings)
+    tables = [Table("jobs/s", list(rows.values()), to=ours), Table(PROCESSOR, _profile(spent, rows), digits=2)]
+    return Found(TITLE, says, tables, _required(rows, ours), settings)
+
+
+def _profile(spent: Mapping[str, Sequence[float]], rows: Mapping[str, Measured]) -> list[Measured]:
+    """Where the time of a job goes."""
+    server = [1000 / value for value in rows[bound(1)].values]
+    workers = [Measured(f"{label}, its workers", values) for label, values in spent.items()]
+    return [*workers, Measured("AI Control, the server (one by the bound)", server)]
 
 
 def bound(clients: int) -> str:
@@ -54,12 +67,19 @@ def _required(rows: Mapping[str, Measured], ours: Measured) -> list[Requirement]
     ]
 
 
-def pace(queue: Queue, jobs: int, times: int = 1) -> float:
+def pace(queue: Queue, jobs: int, times: int = 1, spent: list[float] | None = None) -> float:
     """Jobs a second while so many are worked off, which were enqueued before.
 
     Arguments:
         times: how many times as many processes as usual.
+        spent: takes the milliseconds of a processor that the workers have used for each.
     """
-    stamps = queue.work_off(jobs, times)
+    queue.enqueue(jobs)
+    with queue.working(times) as work:
+        begun, before = len(work.until(int(WARM_UP * jobs))), work.processor()
+        stamps = work.until(jobs)
+        queue.settle()
+        if spent is not None:
+            spent.append(1000 * (work.processor() - before) / max(1, jobs - begun))
     counted = stamps[int(WARM_UP * len(stamps)) :]
     return (len(counted) - 1) / (counted[-1].moment - counted[0].moment)

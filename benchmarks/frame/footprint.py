@@ -49,10 +49,15 @@ def footprint(processes: Sequence[int], server: Server, database: str) -> Footpr
         resident=sum(each.rss for each in memory) / MEGABYTE,
         proportional=sum(each.pss for each in memory) / MEGABYTE,
         threads=sum(process.num_threads() for process in family),
-        processor=sum(sum(process.cpu_times()[:2]) for process in family),
+        processor=processor(processes),
         transactions=transactions,
         connections=connections,
     )
+
+
+def processor(processes: Iterable[int]) -> float:
+    """Seconds of a processor that some processes and all below them have used since they began."""
+    return sum(sum(process.cpu_times()[:2]) for process in _family(processes))
 
 
 def _family(processes: Iterable[int]) -> Iterable[psutil.Process]:

@@ -14,6 +14,7 @@ from types import MappingProxyType
 from typing import Any
 
 from benchmarks.frame import stamps
+from benchmarks.frame.footprint import processor
 from benchmarks.frame.hand import Hand
 from benchmarks.frame.server import EMPTY, Server, folder
 from benchmarks.frame.stamps import Stamp
@@ -120,6 +121,10 @@ class Work:
 
     stamps: Path
     processes: Sequence[int]
+
+    def processor(self) -> float:
+        """Seconds of a processor that they and all below them have used so far."""
+        return processor(self.processes)
 
     def until(self, jobs: int) -> list[Stamp]:
         """Wait until so many jobs were begun, and return their stamps in order."""
