@@ -211,6 +211,35 @@ def test_a_lane_with_nothing_to_do_leaves_its_seats_to_the_other():
     script.gate.set()
 
 
+def test_what_comes_back_while_results_are_recorded_is_recorded_before_seats_are_filled(monkeypatch):
+    make_check(prompts=tuple(f"{number}?" for number in range(4)), providers=("chatgpt",))
+    script = Scripted()
+    script.gate.clear()
+    worker = make_worker(script=script, seats=2)
+    keep, claim, free = queue.complete_all, queue.claim, []
+
+    def keep_while_another_comes(endings):
+        script.gate.set()
+        while worker.seats.mailbox.empty() and worker.busy() > worker.arrived():
+            time.sleep(0.001)
+        return keep(endings)
+
+    def claim_for(lane, worker_id, slugs, seats, **more):
+        free.append(seats)
+        return claim(lane, worker_id, slugs, seats, **more)
+
+    worker.fill_seats()
+    first = worker.seats.taken[0]
+    monkeypatch.setattr(queue, "complete_all", keep_while_another_comes)
+    monkeypatch.setattr(queue, "claim", claim_for)
+    worker._results.append(calls.Result(first, answer(), 0.1))
+
+    worker._turn()
+
+    assert Capture.objects.count() == 2
+    assert free[0] == 2
+
+
 def test_nothing_is_sent_before_its_intent_is_committed(monkeypatch):
     make_job()
     script = Scripted()
