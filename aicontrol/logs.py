@@ -46,10 +46,18 @@ def configuration(shape: str, level: str) -> dict[str, Any]:
     return {
         "version": 1,
         "disable_existing_loggers": False,
-        "filters": {"request": {"()": WithRequest}, "links": {"()": WithoutLinks}},
+        "filters": {
+            "request": {"()": WithRequest},
+            "links": {"()": WithoutLinks},
+            "refusals": {"()": WithoutTraceOfRefusals},
+        },
         "formatters": {"line": {"()": {"PLAIN": Plain, "JSON": Json}[shape]}},
         "handlers": {
-            "stderr": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["request", "links"]}
+            "stderr": {
+                "class": "logging.StreamHandler",
+                "formatter": "line",
+                "filters": ["request", "links", "refusals"],
+            }
         },
         "root": {"handlers": ["stderr"], "level": level},
         "loggers": {
@@ -80,6 +88,15 @@ class WithoutLinks(logging.Filter):
     def filter(self, record: logging.LogRecord) -> bool:
         if isinstance(record.args, tuple):
             record.args = tuple(_without_token(each) for each in record.args)
+        return True
+
+
+class WithoutTraceOfRefusals(logging.Filter):
+    """Leaves out where a request was refused, which is no failure: Django adds that to each 403."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        if record.name == "django.request" and getattr(record, "status_code", 500) < 500:
+            record.exc_info = record.exc_text = None
         return True
 
 

@@ -95,6 +95,7 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "aicontrol.proxies.BehindProxies",
     "aicontrol.request_ids.RequestId",
+    "capture.middleware.HeadersOnly",
     "django.middleware.security.SecurityMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "csp.middleware.CSPMiddleware",

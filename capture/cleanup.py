@@ -85,9 +85,7 @@ class Cleanup:
         tally = self.tally
         for statuses, before in zip(KINDS, self._before, strict=True):
             old = old_jobs(statuses, before).order_by()
-            over = old.filter(remote_id__isnull=True).exclude(
-                Exists(Attempt.objects.undecided().filter(job=OuterRef("pk")))
-            )
+            over = old.exclude(Exists(Attempt.objects.undecided().filter(job=OuterRef("pk"))))
             jobs = over.count()
             tally.add(Batch(jobs, Attempt.objects.filter(job__in=over).count(), old.count() - jobs, None))
         tally.workers, tally.sessions = self._workers().count(), expired_sessions().count()

@@ -235,7 +235,8 @@ def settle(attempt: Attempt, *, charged: bool) -> bool:
 def _retell(job: CaptureJob) -> None:
     """Tell anew in a job's capture what its attempts cost, and of how many nobody knows: one has turned out."""
     tries = list(Attempt.objects.filter(job=job))
-    Capture.objects.filter(**place(job)).update(unknowns=sum(each.is_unsettled for each in tries), cost=_spent(tries))
+    unknowns, cost = sum(each.is_unsettled for each in tries), job.spent_before + _spent(tries)
+    Capture.objects.filter(**place(job)).update(unknowns=unknowns, cost=cost)
 
 
 def charge(job: CaptureJob, attempt: UUID, cost: Cost | None) -> None:
@@ -438,10 +439,10 @@ def _keep(
             "text": text,
             "model": model,
             "surface": registry.by_slug[job.provider].surface,
-            "attempts": len(tries),
+            "attempts": job.tried_before + len(tries),
             "unknowns": sum(each.is_unsettled for each in tries),
             "seconds": (now - own.started_at).total_seconds() if own else None,
-            "cost": _spent(tries),
+            "cost": job.spent_before + _spent(tries),
             "simulated": own.simulated if own else any(each.simulated for each in tries),
             "answered_at": now,
             "cached": cached,

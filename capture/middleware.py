@@ -10,7 +10,8 @@ from collections.abc import Callable
 from django.conf import settings
 from django.core.exceptions import FieldDoesNotExist, ValidationError
 from django.db import DataError
-from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
+from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed, StreamingHttpResponse
+from django.http.response import HttpResponseBase
 from django.template.loader import render_to_string
 
 log = logging.getLogger(__name__)
@@ -26,6 +27,23 @@ MEGABYTE = 1_000_000
 METHODS = ("GET", "HEAD", "POST")
 
 GetResponse = Callable[[HttpRequest], HttpResponse]
+
+
+class HeadersOnly:
+    """Answers HEAD as GET is answered, without the body: for a web server one there is a fault of ours."""
+
+    def __init__(self, get_response: GetResponse) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        response = self.get_response(request)
+        if request.method == "HEAD" and isinstance(response, HttpResponse):
+            length = response.get("Content-Length", str(len(response.content)))
+            response.content = b""
+            response["Content-Length"] = length
+        elif request.method == "HEAD" and isinstance(response, StreamingHttpResponse):
+            response.streaming_content = []
+        return response
 
 
 class RefuseUnreadable:

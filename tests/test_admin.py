@@ -302,6 +302,14 @@ class TestBudgets:
         assert admin_client.post(page_of(team), sent).status_code == 302
 
         assert budgets.room(team).budget == Decimal("12.50")
+        assert LogEntry.objects.get().get_change_message() == "Changed Monthly budget: the usual one → $12.50."
+
+    @pytest.mark.parametrize("model", PEOPLE)
+    def test_of_a_row_that_is_yet_to_be_made_nothing_is_told(self, admin_client, model):
+        html = get(admin_client, reverse(f"admin:capture_{model}_add"))
+
+        assert "object at 0x" not in html
+        assert "DatabaseDefault" not in html
 
     def test_a_new_team_has_no_month_yet(self, admin_client):
         get(admin_client, reverse("admin:capture_team_add"))
@@ -346,7 +354,7 @@ class TestLanes:
 
         response = admin_client.post(page_of(lane), self.sent(limit="0"))
 
-        assert response.status_code == 200
+        assert "Ensure this value is greater than or equal to 1." in response.content.decode()
         lane.refresh_from_db()
         assert lane.limit == 20
 
@@ -384,7 +392,9 @@ class TestLanes:
         Lane.objects.update(cooling_since=None, cooling_until=None, opened_at=database_now())
         open_again = rows_of(get(admin_client, page_of(lane)))
 
-        assert new["last_start_at"] == "Last start at: none yet"
+        assert "last_start_at" not in new  # it is not kept where starts are not spaced
+        Lane.objects.update(least_seconds_between_starts=2)
+        assert rows_of(get(admin_client, page_of(lane)))["last_start_at"] == "Last start at: none yet"
         assert set(cooling) - set(new) == {"cooling_since", "cooling_until"}
         assert set(open_again) - set(new) == {"opened_at"}
         for shown in (new, cooling, open_again):

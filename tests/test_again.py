@@ -5,10 +5,23 @@ from __future__ import annotations
 from decimal import Decimal
 
 import pytest
+from django.db.models import Sum
 
-from capture import queue
-from capture.models import CaptureJob, Check
-from tests.factories import ESTIMATES, answer, claim, complete_one, error, fresh, make_check, make_job, start_one
+from capture import ledger, queue
+from capture.models import Attempt, Capture, CaptureJob, Charge, Check
+from tests.factories import (
+    ESTIMATES,
+    FOR_MONEY,
+    answer,
+    claim,
+    complete_one,
+    error,
+    fresh,
+    make_check,
+    make_job,
+    start_one,
+    unknown_error,
+)
 
 pytestmark = pytest.mark.django_db
 
@@ -43,6 +56,32 @@ def test_one_that_was_cleaned_up_is_made_anew_and_can_be_answered():
     complete_one(anew)
     capture = job.of_check.captures.get()
     assert (capture.outcome, capture.text) == ("answered", "Northwind is liked by many.")
+
+
+def test_what_was_tried_and_spent_before_the_cleanup_counts_on():
+    job = make_job()
+    queue.ask_again(start_one(job, FOR_MONEY), unknown_error(), 0)
+    CaptureJob.objects.update(run_after=None)
+    queue.fail(start_one(job, FOR_MONEY), unknown_error())
+    for attempt in Attempt.objects.all():
+        ledger.settle(attempt, charged=True)
+    for _ in range(2):
+        job.delete()
+        again(job)
+        job = CaptureJob.objects.get()
+        queue.fail(start_one(job, FOR_MONEY), unknown_error())
+        ledger.settle(Attempt.objects.get(), charged=False)
+    complete_one(make_ready(job))
+
+    capture = Capture.objects.get()
+    assert capture.attempts == 5
+    assert capture.cost == Charge.objects.aggregate(sum=Sum("amount"))["sum"] > 0
+    assert capture.unknowns == 0
+
+
+def make_ready(job: CaptureJob) -> CaptureJob:
+    queue.requeue(CaptureJob.objects.filter(pk=job.pk))
+    return fresh(job)
 
 
 def test_twice_is_once():

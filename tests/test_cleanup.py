@@ -151,6 +151,8 @@ class TestWhatStays:
 
         assert clean(0, 0) == Tally(kept=1)
         assert CaptureJob.objects.get().remote_id == "resp_1"
+        ledger.settle(Attempt.objects.get(), charged=False)
+        assert clean(0, 0) == Tally(jobs=1, attempts=1)
 
     def test_a_done_job_with_another_call_that_is_live_stays(self):
         done_job()

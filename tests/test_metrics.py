@@ -65,6 +65,11 @@ def test_jobs_that_ended_with_their_attempts_retries_and_unknown_outcomes():
     assert (of("retries_last_hour", **done), of("retries_last_hour", **failed)) == (0, 1)
     assert of("unknown_outcomes_last_hour", **failed) == 1
     assert of("unknown_outcomes") == 1
+    # Asked again, a job begins to count its attempts anew; what was started was started all the same.
+    queue.requeue(CaptureJob.objects.filter(pk=job.pk))
+    queue.fail(start_one(job), error())
+    assert (of("attempts_last_hour", **failed), of("retries_last_hour", **failed)) == (3, 2)
+    assert of("unknown_outcomes_last_hour", **failed) == 1
 
 
 def test_what_ended_longer_ago_is_not_of_the_last_hour():

@@ -437,7 +437,7 @@ class QueueMachine(RuleBasedStateMachine):
             if capture:
                 tries = list(Attempt.objects.filter(job=job))
                 spent = Charge.objects.filter(attempt__in=[each.pk for each in tries])
-                assert capture.cost == sum((charge.amount for charge in spent), Decimal(0))
+                assert capture.cost == job.spent_before + sum((charge.amount for charge in spent), Decimal(0))
                 assert capture.unknowns == sum(each.is_unsettled for each in tries)
 
     @invariant()

@@ -6,12 +6,14 @@ from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
 from django.contrib import admin, messages
+from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import resolve
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as _lazy
+from django.utils.translation import ngettext
 
 from capture import staff_actions
 from capture.admin.base import page_of
@@ -67,9 +69,28 @@ def proposed(
     origin = origin or _as_filtered(own, request)
     action = staff_actions.propose(request.user, kind, targets, origin, across=across)
     if action is None:
-        own.message_user(request, _("With none of them anything would be done."), messages.WARNING)
+        none = _(
+            "With none of them anything would be done: that may have happened already, and what is settled stays so."
+        )
+        own.message_user(request, none, messages.WARNING)
         return None
+    _tell_of_others(own, request, targets)
     return redirect(page_of(action))
+
+
+def _tell_of_others(own: Any, request: HttpRequest, targets: QuerySet[Any, Any]) -> None:
+    """Say how many of those that were ticked one by one the action leaves as they are."""
+    ticked = len(request.POST.getlist(ACTION_CHECKBOX_NAME))
+    # To settle is chosen with jobs, and done to attempts.
+    wanted = targets if targets.model is own.model else targets.order_by().values("job").distinct()
+    others = ticked - wanted.count() if ticked and request.POST.get("select_across") != "1" else 0
+    if others > 0:
+        words = ngettext(
+            "%(others)s of the %(ticked)s that were chosen is left as it is: the action does nothing to it.",
+            "%(others)s of the %(ticked)s that were chosen are left as they are: the action does nothing to them.",
+            others,
+        )
+        own.message_user(request, words % {"others": f"{others:,}", "ticked": f"{ticked:,}"}, messages.INFO)
 
 
 def _as_filtered(own: Any, request: HttpRequest) -> str:

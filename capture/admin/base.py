@@ -18,6 +18,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.text import Truncator
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _lazy
 
 from capture import reasons
 from capture.models import Prompt
@@ -69,6 +70,17 @@ class ModelAdmin(OwnActions, _ModelAdmin):
     show_facets = admin.ShowFacets.NEVER
     list_per_page = 50
     list_max_show_all = 200
+
+
+UNWRITTEN = ("created_at",)  # by nobody; to be left out of the forms of what is dated
+
+
+class Dated:
+    """When a row was made; nothing where it is yet to be made."""
+
+    @admin.display(description=_lazy("created at"))
+    def made(self, row: Any) -> Any:
+        return None if row._state.adding else row.created_at
 
 
 class Untouched:

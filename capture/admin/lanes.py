@@ -18,16 +18,23 @@ from capture.providers import registry
 from capture.reports.standings import standing_of, with_standing
 
 STAFFS = ("enabled", "paused", "limit", "least_seconds_between_starts")
-STANDS = ("name", "systems", "in_flight", "state", "last_start_at")
+STANDS = ("name", "systems", "in_flight", "state")
+SPACED = "last_start_at"  # kept only where starts are so many seconds apart
 COOLING = ("cooling_since", "cooling_until", "cooling_repeats")
 
 
 @admin.register(Lane)
 class LaneAdmin(ModelAdmin):
     list_display = ("name", "systems", "in_flight", "limit", "state", "least_seconds_between_starts")
-    readonly_fields = (*STANDS, *COOLING, "opened_at")
+    readonly_fields = (*STANDS, SPACED, *COOLING, "opened_at")
     empty_value_display = _("none yet")
-    formfield_overrides = {models.FloatField: {"min_value": 0, "max_value": 3_600}}  # noqa: RUF012  Django's way
+    formfield_overrides = {  # noqa: RUF012  Django's way
+        models.FloatField: {"min_value": 0, "max_value": 3_600},
+        models.PositiveSmallIntegerField: {
+            "min_value": 1,
+            "help_text": _("At least 1; pause a lane to start nothing."),
+        },
+    }
     ordering = ("name",)
     actions = ("pause", "resume")
 
@@ -37,7 +44,8 @@ class LaneAdmin(ModelAdmin):
     def get_fields(self, request: HttpRequest, obj: Lane | None = None) -> tuple[str, ...]:
         """What there is to know of it now: of cooling only while it cools, of having answered again only if it has."""
         told = (*COOLING, "opened_at") if obj and obj.cooling_since else ("opened_at",)
-        return (*STAFFS, *STANDS, *(name for name in told if getattr(obj, name, None)))
+        spaced = (SPACED,) if obj and obj.least_seconds_between_starts else ()
+        return (*STAFFS, *STANDS, *spaced, *(name for name in told if getattr(obj, name, None)))
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False

@@ -130,6 +130,13 @@ class CaptureJob(models.Model):
     reason = CleanCharField(max_length=60, blank=True, default="", help_text="of the last trouble")
     estimate = models.DecimalField(max_digits=10, decimal_places=6, default=0)
 
+    tried_before = models.PositiveSmallIntegerField(
+        default=0, db_default=0, help_text="start calls of an earlier ticket for this place, which was cleaned up"
+    )
+    spent_before = models.DecimalField(
+        max_digits=14, decimal_places=6, default=0, db_default=0, help_text="US dollars, what those have cost"
+    )
+
     created_at = models.DateTimeField(db_default=Now())
     asked_at = models.DateTimeField(null=True, help_text="when the call that is live was started")
     finished_at = models.DateTimeField(null=True)
@@ -216,9 +223,12 @@ UNSETTLED = Q(outcome=AttemptOutcome.UNKNOWN, settled__isnull=True)
 
 class AttemptQuerySet(models.QuerySet["Attempt"]):
     def undecided(self) -> AttemptQuerySet:
-        """Those that are not over: under way, with a call that may still end, or with a charge nobody has settled."""
-        may_end = Q(live=True, settled__isnull=True)  # of what a person has settled, nobody waits for the end
-        return self.filter(Q(ended_at__isnull=True) | may_end | UNSETTLED)
+        """Those that are not over: under way, with a call that may still end, or with a charge nobody has settled.
+
+        Of what a person has settled, nobody waits for the end.
+        """
+        may_end = Q(Q(ended_at__isnull=True) | Q(live=True), settled__isnull=True)
+        return self.filter(may_end | UNSETTLED)
 
     def unsettled(self) -> AttemptQuerySet:
         """Those of which a person has to find out whether they were charged.

@@ -10,7 +10,7 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from capture import budgets, systems
-from capture.models import Capture, CaptureJob, Check, Team
+from capture.models import Capture, CaptureJob, Check, Outcome, Team
 from capture.notifications import notify
 from capture.providers import registry
 from capture.queue.entry import new_job, write_new
@@ -44,8 +44,9 @@ def requeue_places(check: Check, places: Collection[Place], estimates: Mapping[s
         again = may_be_asked_again(
             CaptureJob.objects.filter(pk__in=[tickets[place] for place in wanted & tickets.keys()])
         )
-        answered = set(Capture.objects.answered().filter(of_check=check).values_list(*PLACE))
-        gone = sorted(wanted - tickets.keys() - answered)
+        kept = {_place(capture): capture for capture in Capture.objects.filter(of_check=check).defer("text")}
+        answered = {place for place, capture in kept.items() if capture.outcome == Outcome.ANSWERED}
+        gone = {place: kept.get(place) for place in sorted(wanted - tickets.keys() - answered)}
         budgets.require(check.team, budgets.expected(again) + _cost(gone, estimates), _("Asking again"))
         asked = requeue(again) + _make_anew(check, gone, estimates)
     log.info("check %s: asked again: %s jobs, %s of them made anew", check.uuid, asked, len(gone))
@@ -62,12 +63,22 @@ def _cost(places: Collection[Place], estimates: Mapping[str, Decimal]) -> Decima
     return sum((estimates[slug] for _, slug, _ in places if slug not in free), Decimal(0))
 
 
-def _make_anew(check: Check, places: Collection[Place], estimates: Mapping[str, Decimal]) -> int:
+def _place(capture: Capture) -> Place:
+    return capture.prompt_id, capture.provider, capture.sample
+
+
+def _make_anew(check: Check, places: Mapping[Place, Capture | None], estimates: Mapping[str, Decimal]) -> int:
+    """Arguments:
+    places: each with what was kept there, by which is known what was tried and spent before.
+    """
     dealt = Turns()
-    jobs = [
-        new_job(check, prompt, slug, sample, estimates[slug], dealt.deal(check.team_id, registry.by_slug[slug].lane))
-        for prompt, slug, sample in places
-    ]
+    jobs = []
+    for (prompt, slug, sample), kept in places.items():
+        turn = dealt.deal(check.team_id, registry.by_slug[slug].lane)
+        job = new_job(check, prompt, slug, sample, estimates[slug], turn)
+        if kept:
+            job.tried_before, job.spent_before = kept.attempts, kept.cost
+        jobs.append(job)
     if jobs:
         write_new(jobs)
         notify()

@@ -71,13 +71,13 @@ def _lock(statuses: Collection[Status], before: datetime, cursor: Cursor, most: 
     old = old_jobs(statuses, before).exclude(pk__in=cursor.kept)
     if cursor.finished_at is not None:
         old = old.filter(finished_at__gte=cursor.finished_at)
-    return list(old.only("finished_at", "remote_id").select_for_update(skip_locked=True, of=("self",))[:most])
+    return list(old.only("finished_at").select_for_update(skip_locked=True, of=("self",))[:most])
 
 
 def _kept(chosen: Sequence[CaptureJob]) -> set[int]:
     """Those of locked jobs that have to stay; once settled, an attempt changes only under the lock of its job."""
     undecided = Attempt.objects.undecided().filter(job__in=[job.pk for job in chosen])
-    return {job.pk for job in chosen if job.remote_id is not None} | set(undecided.values_list("job", flat=True))
+    return set(undecided.values_list("job", flat=True))
 
 
 def _after(cursor: Cursor, chosen: Sequence[CaptureJob], kept: Collection[int]) -> Cursor:

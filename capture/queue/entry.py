@@ -24,15 +24,19 @@ from capture.turns import Turns
 log = logging.getLogger("capture.queue")
 
 # What differs between new jobs; all else is as the model has it by default.
-OF_NEW = ("team_id", "of_check_id", "prompt_id", "provider", "lane", "sample", "turn", "estimate")
+OF_NEW = (
+    *("team_id", "of_check_id", "prompt_id", "provider", "lane", "sample", "turn", "estimate"),
+    *("tried_before", "spent_before"),
+)
 WRITE_NEW = """
     INSERT INTO capture_capturejob (
-        team_id, of_check_id, prompt_id, provider, lane, sample, turn, estimate,
+        team_id, of_check_id, prompt_id, provider, lane, sample, turn, estimate, tried_before, spent_before,
         status, polls, attempts, unknowns, crashes, reason
     )
     SELECT job.*, 'pending', 0, 0, 0, 0, ''
     FROM unnest(
-        %s::bigint[], %s::bigint[], %s::bigint[], %s::text[], %s::text[], %s::smallint[], %s::bigint[], %s::numeric[]
+        %s::bigint[], %s::bigint[], %s::bigint[], %s::text[], %s::text[], %s::smallint[], %s::bigint[], %s::numeric[],
+        %s::smallint[], %s::numeric[]
     ) AS job
 """
 

@@ -1,6 +1,6 @@
 """How it went lately, by AI system: what ended, how long it had waited, how long calls took. For monitoring.
 
-Bounded: of the last hour the newest jobs, by the index of finish times, and each one's first attempt and capture.
+Bounded: of the last hour the newest jobs, by the index of finish times, and each one's attempts and capture.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ QUANTILES = (0.5, 0.95)
 
 ENDED = """
     WITH ended AS (
-        SELECT id, prompt_id, provider, sample, status, attempts, unknowns, created_at
+        SELECT id, prompt_id, provider, sample, status, created_at
         FROM capture_capturejob
         WHERE status IN ('done', 'failed', 'cancelled') AND finished_at >= %(since)s
         ORDER BY finished_at DESC
@@ -25,8 +25,12 @@ ENDED = """
     )
 """
 COUNTS = """
-    SELECT provider, status, count(*), sum(attempts), sum(greatest(attempts - 1, 0)), sum(unknowns)
-    FROM ended
+    SELECT provider, status, count(*), sum(calls.started), sum(greatest(calls.started - 1, 0)), sum(calls.unknown)
+    FROM ended, LATERAL (
+        SELECT count(*) AS started, count(*) FILTER (WHERE outcome = 'unknown') AS unknown
+        FROM capture_attempt
+        WHERE job_id = ended.id
+    ) calls
     GROUP BY provider, status
     ORDER BY provider, status
 """

@@ -105,12 +105,18 @@ class TestAsked:
     def test_those_with_which_nothing_would_be_done_are_left_out(self, admin_client):
         job, pending = failed(), make_job()
 
-        assert "1 job," in choose(admin_client, "requeue", job, pending)
+        html = choose(admin_client, "requeue", job, pending)
+
+        assert "1 job," in html
+        assert "1 of the 2 that were chosen is left as it is" in html
+
+    def test_where_something_is_done_with_each_none_is_said_to_be_left(self, admin_client):
+        assert "that were chosen" not in choose(admin_client, "cancel", make_job(), make_job())
 
     def test_with_none_of_them_nobody_is_asked(self, admin_client):
         html = choose(admin_client, "requeue", make_job())
 
-        assert "With none of them anything would be done." in html
+        assert "With none of them anything would be done:" in html
         assert not StaffAction.objects.exists()
 
     def test_what_was_not_confirmed_is_not_done_by_opening_it_again(self, admin_client):

@@ -69,6 +69,15 @@ def test_a_plain_line_names_the_request_that_is_being_answered(written):
     assert output.getvalue().endswith("check: asked again [request abc12345]\n")
 
 
+@pytest.mark.parametrize(("status", "traced"), [(403, False), (404, False), (500, True)])
+def test_a_refusal_is_no_failure_and_has_no_traceback(written, status, traced):
+    output = written("PLAIN")
+
+    logging.getLogger("django.request").warning("refused", exc_info=PermissionError(), extra={"status_code": status})
+
+    assert ("Traceback" in output.getvalue()) == traced
+
+
 def test_a_line_of_json_has_time_level_logger_message_job_and_request(written):
     output = written("JSON")
     token = current_request.set("abc12345")

@@ -156,11 +156,14 @@ def test_gunicorn_takes_its_settings_behind_nginx_and_logs_by_the_id_of_nginx(ce
         until(lambda: ask(port, "/healthz") == 200)
         claims = {"X-Request-ID": "claimed-by-a-client", "X-Forwarded-For": "192.0.2.1", "X-Forwarded-Proto": "http"}
         status = ask(port, "/login/", data=b"username=a&password=b", headers=claims)
+        heads = [ask(port, path, method="HEAD") for path in ("/healthz", "/login/", "/nothing", "/static/nothing.css")]
 
     lines = [json.loads(line) for line in log.read_text().splitlines() if line.startswith("{")]
+    assert heads == [200, 200, 404, 404]
+    assert "no-body" not in log.read_text()  # a body that gunicorn had to drop
     assert status == 403  # no CSRF token; and no redirect, since nginx has said that it was asked by HTTPS
     assert {line["logger"] for line in lines} >= {"gunicorn.error", "aicontrol.request_ids"}
-    (told,) = [line for line in lines if line["logger"] == "aicontrol.request_ids"]
+    (told,) = [line for line in lines if line["logger"] == "aicontrol.request_ids" and "POST" in line["message"]]
     assert re.fullmatch("[0-9a-f]{32}", told["request"])
     assert f" {told['request']} POST /login/ 403 " in (folder / "access.log").read_text()
 
