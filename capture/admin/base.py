@@ -13,10 +13,12 @@ from django.core.paginator import Paginator
 from django.db.models import Model, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
+from django.utils.formats import date_format
 from django.utils.functional import cached_property
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.text import Truncator
+from django.utils.timezone import localtime
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as _lazy
 
@@ -79,8 +81,8 @@ class Dated:
     """When a row was made; nothing where it is yet to be made."""
 
     @admin.display(description=_lazy("created at"))
-    def made(self, row: Any) -> Any:
-        return None if row._state.adding else row.created_at
+    def made(self, row: Any) -> str | None:
+        return None if row._state.adding else date_format(localtime(row.created_at), "DATETIME_FORMAT")
 
 
 class Untouched:

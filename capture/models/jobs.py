@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from decimal import Decimal
 
 from django.db import models
 from django.db.models import Exists, OuterRef, Q
@@ -134,7 +135,7 @@ class CaptureJob(models.Model):
         default=0, db_default=0, help_text="start calls of an earlier ticket for this place, which was cleaned up"
     )
     spent_before = models.DecimalField(
-        max_digits=14, decimal_places=6, default=0, db_default=0, help_text="US dollars, what those have cost"
+        max_digits=14, decimal_places=6, default=Decimal(0), db_default=0, help_text="US dollars, what those have cost"
     )
 
     created_at = models.DateTimeField(db_default=Now())

@@ -112,7 +112,7 @@ class TestButtons:
 
         html = press(admin_client, job, "requeue")
 
-        assert "With none of them anything would be done." in html
+        assert "With none of them anything would be done:" in html
         assert not StaffAction.objects.exists()
 
     def test_staff_who_may_only_look_see_none_and_are_refused(self, client):

@@ -115,7 +115,7 @@ def test_rows_are_chosen_filtered_acted_on_and_deleted(visit):
     page.locator("#action-toggle").click()
     page.locator("select[name=action]").select_option("cancel")
     page.get_by_role("button", name="Go").click()
-    expect(page.locator(".messagelist .warning")).to_contain_text("With none of them anything would be done.")
+    expect(page.locator(".messagelist .warning")).to_contain_text("With none of them anything would be done:")
 
     team = Team.objects.create(name="Nobody's")
     page.goto(visit.site + address("capture.team", "delete", team.pk))
