@@ -33,7 +33,7 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from capture import calls, heartbeat, lanes, ledger, models, queue, recovery, retry
+from capture import calls, heartbeat, lanes, models, queue, recovery, retry
 from capture.calls import Ticket
 from capture.models import Attempt, AttemptOutcome, Capture, CaptureJob, Charge, Lane, Mention, Outcome, Status, Worker
 from capture.models.clock import ClockTimestamp
@@ -432,13 +432,13 @@ class QueueMachine(RuleBasedStateMachine):
 
     @invariant()
     def captures_tell_what_was_spent_on_them(self) -> None:
+        charges = dict(Charge.objects.values_list("attempt", "amount"))
+        tries, kept = list(Attempt.objects.all()), {_place(each): each for each in Capture.objects.all()}
         for job in CaptureJob.objects.all():
-            capture = Capture.objects.filter(**ledger.place(job)).first()
-            if capture:
-                tries = list(Attempt.objects.filter(job=job))
-                spent = Charge.objects.filter(attempt__in=[each.pk for each in tries])
-                assert capture.cost == job.spent_before + sum((charge.amount for charge in spent), Decimal(0))
-                assert capture.unknowns == sum(each.is_unsettled for each in tries)
+            own = [each for each in tries if each.job_id == job.pk]
+            if capture := kept.get(_place(job)):
+                assert capture.cost == sum((charges.get(each.pk, Decimal(0)) for each in own), job.spent_before)
+                assert capture.unknowns == sum(each.is_unsettled for each in own)
 
     @invariant()
     def an_answer_is_never_overwritten(self) -> None:
@@ -503,6 +503,10 @@ class QueueMachine(RuleBasedStateMachine):
     def _drop(self, hand: Hand) -> None:
         for process in self.processes:
             process.hands = [each for each in process.hands if each is not hand]
+
+
+def _place(row: CaptureJob | Capture) -> tuple[int, str, int]:
+    return row.prompt_id, row.provider, row.sample
 
 
 def _unknown(call: Call) -> bool:
