@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import contextlib
-import time
 
 import pytest
 
 from capture.providers.replies import Answered, ProviderError
+from tests.processor import seconds_of
 from tests.providers.conftest import (
     MAKERS,
     as_body,
@@ -108,10 +108,11 @@ MESSAGES = (
 
 
 def seconds_for(provider, status, body):
-    began = time.process_time()
-    with contextlib.suppress(ProviderError):
-        provider.read(status, {}, body)
-    return time.process_time() - began
+    def read():
+        with contextlib.suppress(ProviderError):
+            provider.read(status, {}, body)
+
+    return seconds_of(read)
 
 
 @pytest.mark.parametrize("name", LARGE)
