@@ -64,15 +64,13 @@ def _probe(room: Room, slugs: Collection[str], crashed: bool) -> list[Any]:
 
 
 def _polls(room: Room, slugs: Collection[str], most: int, crashed: bool) -> list[Any]:
-    if most <= 0 or not room.polls:
-        return []
-    return _lock(CaptureJob.objects.to_poll(room.lane.name, slugs), most, crashed)
+    may_poll = room.polls and most > 0
+    return _lock(CaptureJob.objects.to_poll(room.lane.name, slugs), most, crashed) if may_poll else []
 
 
 def _starts(room: Room, slugs: Collection[str], most: int, crashed: bool) -> list[Any]:
-    if min(room.starts, most) <= 0:
-        return []
-    return _lock(CaptureJob.objects.to_start(room.lane.name, slugs), min(room.starts, most), crashed)
+    most = min(room.starts, most)
+    return _lock(CaptureJob.objects.to_start(room.lane.name, slugs), most, crashed) if most > 0 else []
 
 
 def _lock(jobs: JobQuerySet, most: int, crashed: bool) -> list[Any]:
