@@ -309,7 +309,7 @@ class TestBudgets:
         html = get(admin_client, reverse(f"admin:capture_{model}_add"))
 
         assert "object at 0x" not in html
-        assert "DatabaseDefault" not in html
+        assert "None" not in re.findall(r"class=\"readonly\">([^<]*)<", html)
 
     def test_a_new_team_has_no_month_yet(self, admin_client):
         get(admin_client, reverse("admin:capture_team_add"))

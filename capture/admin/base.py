@@ -81,8 +81,8 @@ class Dated:
     """When a row was made; nothing where it is yet to be made."""
 
     @admin.display(description=_lazy("created at"))
-    def made(self, row: Any) -> str | None:
-        return None if row._state.adding else date_format(localtime(row.created_at), "DATETIME_FORMAT")
+    def made(self, row: Any) -> str:
+        return "-" if row._state.adding else date_format(localtime(row.created_at), "DATETIME_FORMAT")
 
 
 class Untouched:
