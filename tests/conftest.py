@@ -6,9 +6,12 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
+
+from capture.models import lanes
 
 CHECKOUT = Path(__file__).resolve().parent.parent
 
@@ -41,6 +44,14 @@ def run_python(tmp_path: Path) -> Run:
 def _quick_passwords(settings):
     """A real password hash takes a third of a second, by design; tests make many users."""
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+
+
+@pytest.fixture(autouse=True)
+def _idle_within_a_transaction(request, monkeypatch):
+    """A claim bounds for how long its transaction may be idle; a test's own begins with the test, and may be slow."""
+    marker = request.node.get_closest_marker("django_db")
+    if not (marker and marker.kwargs.get("transaction")) and "transactional_db" not in request.fixturenames:
+        monkeypatch.setattr(lanes, "IDLE_TIMEOUT", timedelta(0))
 
 
 @pytest.fixture

@@ -2,14 +2,30 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 
 STEPS, USUAL = 1_000_000, 0.05  # seconds that so many steps of a loop take on the machine for which bounds are set
 
 
-def seconds_of(work: Callable[[], object]) -> float:
-    """Seconds of a processor that some work takes, as if on that machine; a faster one's count as they are."""
+TRIES = 3  # neighbours on the machine slow down one, or the next
+
+
+def seconds_of(work: Callable[[], object], bound: float) -> float:
+    """Seconds of a processor that some work takes, as if on that machine; a faster one's count as they are.
+
+    Of several tries it is the least, and the first that is below the bound ends them.
+    """
+    least = math.inf
+    for _ in range(TRIES):
+        least = min(least, _seconds(work))
+        if least < bound:
+            break
+    return least
+
+
+def _seconds(work: Callable[[], object]) -> float:
     began = time.process_time()
     work()
     took = time.process_time() - began

@@ -536,8 +536,7 @@ SETTINGS = settings(
 @pytest.mark.timeout(0 if EXAMPLES else 300)
 @pytest.mark.django_db
 def test_whatever_happens_the_rules_of_the_queue_hold(monkeypatch):
-    # All examples are savepoints of the test's own transaction, in which these would go on.
+    # All examples are savepoints of the test's own transaction, in which it would go on.
     monkeypatch.setattr(models.lanes, "LOCK_TIMEOUT", timedelta(0))
-    monkeypatch.setattr(models.lanes, "IDLE_TIMEOUT", timedelta(0))
 
     run_state_machine_as_test(QueueMachine, settings=SETTINGS)

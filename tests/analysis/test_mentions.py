@@ -126,7 +126,7 @@ def test_thirty_names_in_a_hundred_kilobytes_take_a_fraction_of_a_second():
     entities = [Entity(name, name) for name in NAMES]
 
     hits = find_mentions(text, entities)
-    took = seconds_of(lambda: find_mentions(text, entities))
+    took = seconds_of(lambda: find_mentions(text, entities), 0.5)
 
     assert len(entities) == 30
     assert {hit.key for hit in hits} == set(NAMES)
@@ -148,7 +148,7 @@ def test_hostile_text_is_read_in_one_pass(piece):
     entities = [Entity(name, name) for name in NAMES]
     long = (piece * 60_000)[:60_000]
 
-    assert seconds_of(lambda: find_mentions(long, entities)) < 2
+    assert seconds_of(lambda: find_mentions(long, entities), 2) < 2
 
 
 @pytest.mark.parametrize(
@@ -163,4 +163,4 @@ def test_hostile_text_is_read_in_one_pass(piece):
     ],
 )
 def test_a_hostile_name_is_read_in_one_way_only(name, text):
-    assert seconds_of(lambda: find_mentions(text * 5, [Entity("one", name)])) < 1
+    assert seconds_of(lambda: find_mentions(text * 5, [Entity("one", name)]), 1) < 1

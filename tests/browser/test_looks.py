@@ -52,6 +52,12 @@ JUMPS = """() => new Promise((resolve) => {
   requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(() => resolve(sum), 100)));
 })"""
 
+# The tables in sight whose columns are as wide as what is in them: a page that comes slowly jumps with each row.
+UNSETTLED = """() => Array.from(document.querySelectorAll('table'))
+  .filter(table => table.checkVisibility() && getComputedStyle(table).display === 'table')
+  .filter(table => getComputedStyle(table).tableLayout !== 'fixed')
+  .map(table => table.outerHTML.slice(0, 100))"""
+
 # Nothing has jumped that was not painted before.
 PAINTED = "() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))"
 
@@ -61,6 +67,7 @@ PAINTED = "() => new Promise((resolve) => requestAnimationFrame(() => requestAni
 def test_a_page_has_no_barrier_and_fits(visitor, user, some, scheme):
     page = open_page(some, visitor, user, scheme).page
     assert page.evaluate(JUMPS) == 0
+    assert page.evaluate(UNSETTLED) == []
 
     for width in (WIDE, NARROW):
         page.set_viewport_size({"width": width, "height": HEIGHT})

@@ -112,7 +112,7 @@ def seconds_for(provider, status, body):
         with contextlib.suppress(ProviderError):
             provider.read(status, {}, body)
 
-    return seconds_of(read)
+    return seconds_of(read, 1)
 
 
 @pytest.mark.parametrize("name", LARGE)

@@ -11,7 +11,6 @@ from django.contrib.admin.models import CHANGE, LogEntry
 from django.contrib.auth.models import Group, User
 from django.contrib.auth.tokens import default_token_generator
 from django.contrib.contenttypes.models import ContentType
-from django.db import connection
 from django.db.models import Model
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
@@ -66,7 +65,6 @@ class Scene:
         complete_one(job)
         schedules.plan(job.of_check, Schedule.Every.DAILY, 6)
         LogEntry.objects.log_actions(people["boss"].pk, [job.of_check], CHANGE, "Looked at it.")  # type: ignore[union-attr]
-        _may_take_its_time()
         return cls(people, job.of_check)
 
     def browser(self, who: str) -> Client:
@@ -98,12 +96,6 @@ class Scene:
             "content_type_id": ContentType.objects.get_for_model(Check).pk,
             "object_id": self.check.pk,
         }
-
-
-def _may_take_its_time() -> None:
-    """A claim has bounded for how long its transaction may be idle, and a test's is one from its beginning."""
-    with connection.cursor() as cursor:
-        cursor.execute("SET LOCAL idle_in_transaction_session_timeout = 0")
 
 
 def _of_regular(address: str) -> str:
