@@ -19,22 +19,28 @@ SHA512 = "FHfa+lmNjQZfJz1q8wKqIDwC6DExcHt/pkjNQb09a3NPjCKg2rhu5qb2S4r76ASyFNNtuF
 
 # All rules of WCAG 2.2 A and AA, and what axe holds for good practice.
 # Preloading would write a style into the page, which its policy forbids; target-size, of WCAG 2.2, is off by itself.
-RUN = """async (without) => {
+RUN = """async ([without, only]) => {
   const exclude = without.map(selector => [selector]);
   const options = {resultTypes: ["violations"], preload: false, rules: {"target-size": {enabled: true}}};
+  if (only.length) options.runOnly = {type: "rule", values: only};
   const found = await axe.run({exclude}, options);
   return found.violations.flatMap(rule => rule.nodes.map(node => `${rule.id}: ${node.html} (${rule.help})`));
 }"""
 
+# The rules that are about colours, all that a page's dark form could break when its light one breaks none.
+COLOURS = ("color-contrast", "link-in-text-block")
 
-def violations(page: Page, *, without: tuple[str, ...] = ()) -> list[str]:
+
+def violations(page: Page, *, without: tuple[str, ...] = (), only: tuple[str, ...] = ()) -> list[str]:
     """Return what axe objects to in a page, a line each.
 
     Arguments:
         without: selectors of parts that are not looked at.
+        only: the rules to look for, if not all.
     """
-    page.evaluate(script())
-    return [str(line) for line in page.evaluate(RUN, list(without))]
+    if page.evaluate("() => typeof axe === 'undefined'"):
+        page.evaluate(script())
+    return [str(line) for line in page.evaluate(RUN, [list(without), list(only)])]
 
 
 @functools.cache

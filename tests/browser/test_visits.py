@@ -47,3 +47,15 @@ def test_axe_finds_a_picture_without_a_text(visit):
     page.evaluate("() => document.querySelector('main').append(new Image())")
 
     assert any(line.startswith("image-alt") for line in axe.violations(page))
+
+
+def test_axe_finds_a_colour_that_is_hardly_seen_in_the_dark(visit):
+    page = visit.go("/")
+    page.emulate_media(color_scheme="dark")
+    assert axe.violations(page, only=axe.COLOURS) == []
+
+    page.evaluate(
+        "() => { document.querySelector('h1').style.color = getComputedStyle(document.body).backgroundColor }"
+    )
+
+    assert any(line.startswith("color-contrast") for line in axe.violations(page, only=axe.COLOURS))
