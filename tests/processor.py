@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import math
 import time
 from collections.abc import Callable
@@ -26,9 +27,11 @@ def seconds_of(work: Callable[[], object], bound: float) -> float:
 
 
 def _seconds(work: Callable[[], object]) -> float:
+    gc.freeze()  # what other tests have left is not looked through again and again
     began = time.process_time()
     work()
     took = time.process_time() - began
+    gc.unfreeze()
     return took / max(1.0, _steps() / USUAL)
 
 

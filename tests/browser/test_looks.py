@@ -42,6 +42,10 @@ def sticks_out(page: Page) -> bool:
     return bool(page.evaluate("() => document.documentElement.scrollWidth > window.innerWidth"))
 
 
+# What comes in parts may move while the page is loaded, by a tenth of what counts as good at most: a slow machine paints
+# the header before its last link is there. (https://web.dev/articles/cls: good is 0.1.)
+MOST_JUMPED = 0.01
+
 # How far things jumped while the page was loaded, as the browser counts it; 0 is not at all. What a press brings about
 # is expected by whoever presses, and is counted apart.
 JUMPS = """() => new Promise((resolve) => {
@@ -65,7 +69,7 @@ PAINTED = "() => new Promise((resolve) => requestAnimationFrame(() => requestAni
 @pytest.mark.parametrize("some", PAGES, ids=[page.name for page in PAGES])
 def test_a_page_has_no_barrier_and_fits(visitor, user, some):
     page = open_page(some, visitor, user, "light").page
-    assert page.evaluate(JUMPS) == 0
+    assert page.evaluate(JUMPS) <= MOST_JUMPED
     assert page.evaluate(UNSETTLED) == []
 
     for scheme, rules in (("light", ()), ("dark", axe.COLOURS)):
@@ -83,7 +87,7 @@ def test_a_jump_is_counted(visit):
 
     page.evaluate("() => document.querySelector('main').before(document.createElement('h1'), 'Pushes it down')")
 
-    assert page.evaluate(JUMPS) > 0
+    assert page.evaluate(JUMPS) > MOST_JUMPED
 
 
 def test_a_very_wide_window_is_filled_and_not_flooded(visitor, user):

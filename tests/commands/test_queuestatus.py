@@ -74,7 +74,9 @@ class TestWords:
         shown = self.shown(capsys)
 
         (line,) = paragraph(shown, "workers")[1:]
-        assert line.split()[1:3] == ["alive", "0"]
+        state, seconds = line.split()[1:3]
+        assert state == "alive"
+        assert int(seconds) < 60
         assert line.endswith("ChatGPT, Perplexity")
         assert "orphans             1, silent for up to " in shown
         assert "unknown outcomes    1 not settled" in shown
