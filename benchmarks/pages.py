@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import statistics
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from html import unescape
 from typing import Any
@@ -75,9 +75,9 @@ class Asked:
 
 
 def run(world: World) -> Found:
-    times = world.of(10, 3)
+    times = world.rounds * world.of(10, 1)
     with database():
-        asked = [*_of_checks(world.rounds * times), *_of_history(world.rounds * times, world.of(history.DAYS, 5))]
+        asked = [*_of_checks(times, _scenes(world)), *_of_history(times, world.of(history.DAYS, 5))]
     clock = [Measured(one.name, _in_rounds(one.seconds, world.rounds)) for one in asked]
     work = [Measured(one.name, _in_rounds(one.worked, world.rounds)) for one in asked]
     queries = [Measured(one.name, [one.queries]) for one in asked]
@@ -100,8 +100,8 @@ def _in_rounds(seconds: list[float], rounds: int) -> list[float]:
 # ------------------------------------------------------------------------------------------------------ the requests
 
 
-def _of_checks(times: int) -> list[Asked]:
-    return [one for scene in _scenes() for one in scene.ask(times)]
+def _of_checks(times: int, scenes: Sequence[Scene]) -> list[Asked]:
+    return [one for scene in scenes for one in scene.ask(times)]
 
 
 def _of_history(times: int, days: int) -> list[Asked]:
@@ -175,8 +175,8 @@ def _shown_on(response: Any) -> str:
 # -------------------------------------------------------------------------------------------------------- the rows
 
 
-def _scenes() -> list[Scene]:
-    """A small check and a large one, both half way, and what others have."""
+def _scenes(world: World) -> list[Scene]:
+    """A small check and, but in a quick run, a large one, both half way, and what others have."""
     from django.test import Client
 
     from capture import heartbeat, lanes, reports
@@ -187,8 +187,8 @@ def _scenes() -> list[Scene]:
     heartbeat.register(WORKER, SYSTEMS, 8)
     Lane.objects.update(limit=1_000)
     user, client = make_user("grace"), Client()
-    checks = [(size, _half_way(user, size)) for size in (SMALL, LARGE)]
-    _others()
+    checks = [(size, _half_way(user, size)) for size in (SMALL, LARGE)[: world.of(2, 1)]]
+    _others(world.of(OTHERS_WAITING, 40), world.of(OTHERS_CAPTURES, 200))
     Lane.objects.update(limit=20)
     analyze()
     client.force_login(user)
@@ -214,15 +214,15 @@ def _half_way(user: Any, size: Size) -> Any:
     return check
 
 
-def _others() -> None:
-    """What other teams have in line, before everything of ours, and what they have kept."""
+def _others(waiting: int, captures: int) -> None:
+    """So many jobs that others have in line, before everything of ours, and so many answers that they have kept."""
     from capture.models import Capture, CaptureJob
     from tests.factories import make_check
 
     four = ("chatgpt", "perplexity", "gemini", "copilot")
-    waiting = make_check(prompts=_questions(OTHERS_WAITING // len(four)), providers=four)
-    CaptureJob.objects.filter(of_check=waiting).update(turn=-1)
-    kept = make_check(prompts=_questions(OTHERS_CAPTURES))
+    first = make_check(prompts=_questions(waiting // len(four)), providers=four)
+    CaptureJob.objects.filter(of_check=first).update(turn=-1)
+    kept = make_check(prompts=_questions(captures))
     kept.jobs.all().delete()
     usual = {"team": kept.team, "of_check": kept, "provider": "chatgpt", "outcome": "answered", "text": ANSWER[:500]}
     known = {"surface": "", "attempts": 1, "seconds": 12, "simulated": True, "answered_at": kept.created_at}
