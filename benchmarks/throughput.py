@@ -22,7 +22,7 @@ SAYS = (
     "a copy of its own on the same server.",
     "The second table is the profile: what a job takes of a processor in the processes that work, and, of ours, how "
     "long the server takes for the same statements with no Python in between. One process has one loop, which waits "
-    "for the server: neither part can be hidden behind the other.",
+    "for the server: neither part can be hidden behind the other. The third shows what of a job takes how long there.",
     "Each queue has a database of its own on the one server, in which 2,000 jobs were done before, and which was "
     "analysed: empty tables would be read whole at every check of a foreign key.",
 )
@@ -43,7 +43,11 @@ def run(world: World) -> Found:
     ours = rows[world.ours().label]
     says = (*SAYS, f"A job of ours takes {recording.statements_a_job:.1f} statements.")
     settings = {queue.label: queue.settings for queue in queues}
-    tables = [Table("jobs/s", list(rows.values()), to=ours), Table(PROCESSOR, _profile(spent, rows), digits=2)]
+    tables = [
+        Table("jobs/s", list(rows.values()), to=ours),
+        Table(PROCESSOR, _profile(spent, rows), digits=2),
+        Table("ms at the server, a job", _statements(recording, world.rounds), digits=2),
+    ]
     return Found(TITLE, says, tables, _required(rows, ours), settings)
 
 
@@ -52,6 +56,12 @@ def _profile(spent: Mapping[str, Sequence[float]], rows: Mapping[str, Measured])
     server = [1000 / value for value in rows[bound(1)].values]
     workers = [Measured(f"{label}, its workers", values) for label, values in spent.items()]
     return [*workers, Measured("AI Control, the server (one by the bound)", server)]
+
+
+def _statements(recording: replay.Recording, rounds: int) -> list[Measured]:
+    """What of a job takes how long at the server."""
+    profiles = [recording.profile() for _ in range(rounds)]
+    return [Measured(part, [profile[part] for profile in profiles]) for part in profiles[0]]
 
 
 def bound(clients: int) -> str:

@@ -10,7 +10,10 @@ from __future__ import annotations
 
 import re
 import subprocess
+import time
 from collections.abc import Iterator
+
+import psycopg
 
 from benchmarks.frame.queues import Queue
 from benchmarks.frame.server import PREFIX, Server, folder, pgbench
@@ -19,6 +22,24 @@ from benchmarks.ours.trace import VARIABLE
 # "F 40 Query "…"": who, length with its own four bytes and the NUL at the end, kind.
 MESSAGE = re.compile(rb"^([FB])\t(\d+)\t(\w+)", re.MULTILINE)
 OTHER_WAYS = {b"Parse", b"Bind", b"Execute"}
+
+# What a statement is for, by how it begins; of those that begin alike, by a word in it.
+PARTS = (
+    ("COMMIT: rows are made safe, foreign keys checked", r"COMMIT"),
+    ("keep what came back: answer, sources, mentions, charge", r"WITH came AS"),
+    ("take jobs", r"WITH taken AS"),
+    ("start jobs", r"WITH held AS .*'running'"),
+    ("finish jobs", r"WITH held AS .*'done'"),
+    ("write intents", r"INSERT INTO capture_attempt"),
+    ("look what there is to do", r"SELECT name, paused"),
+)
+ALL_ELSE = "all else"
+
+
+def part_of(statement: str) -> str:
+    """What a statement is for."""
+    words = " ".join(statement.split())
+    return next((part for part, begin in PARTS if re.match(begin, words)), ALL_ELSE)
 
 
 def statements(trace: bytes) -> Iterator[str]:
@@ -60,9 +81,9 @@ class Recording:
             work.until(jobs)
             queue.settle()
         self._kept = int(queue.hand("done"))
-        sent = list(statements(trace.read_bytes()))
-        self.statements_a_job = len(sent) / jobs
-        self._script.write_text("".join(f"{statement};\n" for statement in sent))
+        self._sent = list(statements(trace.read_bytes()))
+        self.statements_a_job = len(self._sent) / jobs
+        self._script.write_text("".join(f"{statement};\n" for statement in self._sent))
 
     def replay(self, clients: int) -> float:
         """Jobs a second by so many clients at once, each in a copy of its own.
@@ -80,6 +101,20 @@ class Recording:
         for name in names:
             self._server.drop(name)
         return clients * self.jobs / max(_seconds(text) for text in said)
+
+    def profile(self) -> dict[str, float]:
+        """Milliseconds that each part of a job takes at the server, one statement after the other."""
+        name = "profiled"
+        self._server.create(name, self._before)
+        spent = dict.fromkeys([*(part for part, _ in PARTS), ALL_ELSE], 0.0)
+        with self._server.connect(PREFIX + name) as connection:
+            cursor = psycopg.ClientCursor(connection)
+            for statement in self._sent:
+                begun = time.perf_counter()
+                cursor.execute(statement.encode())
+                spent[part_of(statement)] += 1000 * (time.perf_counter() - begun) / self.jobs
+        self._server.drop(name)
+        return spent
 
     def _start(self, name: str) -> subprocess.Popen[str]:
         options = ["--no-vacuum", "--client=1", "--transactions=1", "--file", str(self._script)]

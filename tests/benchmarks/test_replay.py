@@ -7,7 +7,10 @@ import pytest
 from django.db import connection
 from psycopg import pq
 
-from benchmarks.frame.replay import statements
+from benchmarks.frame.replay import ALL_ELSE, part_of, statements
+from capture import first_replies, ledger
+from capture.queue import ends, outlook, starts, tickets
+from capture.queue.moves import HELD
 
 
 def message(who: str, kind: str, text: str) -> bytes:
@@ -54,3 +57,20 @@ def test_libpq_writes_what_is_read(tmp_path):
             psycopg.ClientCursor(session).execute(statement)
 
     assert list(statements(path.read_bytes())) == sent
+
+
+@pytest.mark.parametrize(
+    ("statement", "part"),
+    [
+        ("COMMIT", "COMMIT"),
+        (first_replies.KEEP, "keep"),
+        (tickets.TAKE, "take"),
+        (HELD + starts.START, "start"),
+        (HELD + ends.FINISH, "finish"),
+        (ledger.BEGIN_ATTEMPTS, "write"),
+        (outlook.LOOK, "look"),
+        ("BEGIN", ALL_ELSE),
+    ],
+)
+def test_what_a_statement_of_ours_is_for(statement, part):
+    assert part_of(statement).startswith(part)

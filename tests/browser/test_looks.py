@@ -42,8 +42,8 @@ def sticks_out(page: Page) -> bool:
     return bool(page.evaluate("() => document.documentElement.scrollWidth > window.innerWidth"))
 
 
-# What comes in parts may move while the page is loaded, by a tenth of what counts as good at most: a slow machine paints
-# the header before its last link is there. (https://web.dev/articles/cls: good is 0.1.)
+# What comes in parts may move while the page is loaded, by a tenth of what counts as good at most (0.1, says
+# https://web.dev/articles/cls): a slow machine paints the header before its last link is there.
 MOST_JUMPED = 0.01
 
 # How far things jumped while the page was loaded, as the browser counts it; 0 is not at all. What a press brings about
