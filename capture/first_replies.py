@@ -7,7 +7,8 @@ The rows are those that `ledger.keep_reply` leaves, which writes them one by one
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import cache
 from typing import Any
 from uuid import UUID
 
@@ -158,7 +159,13 @@ def _row(ticket: Ticket, reply: FinalReply, reading: Reading | None) -> dict[str
     return row
 
 
-def _stored(row: Model, names: Iterable[str]) -> dict[str, Any]:
+def _stored(row: Model, names: tuple[str, ...]) -> dict[str, Any]:
     """Some of a row's columns, as its fields have them stored: those for text from outside clean it."""
-    fields: Iterable[Any] = map(row._meta.get_field, names)
-    return {field.column: field.get_prep_value(getattr(row, field.attname)) for field in fields}
+    return {column: prepared(getattr(row, name)) for column, name, prepared in _columns(type(row), names)}
+
+
+@cache
+def _columns(model: type[Model], names: tuple[str, ...]) -> list[tuple[str, str, Callable[[Any], Any]]]:
+    """Of some fields: their column, their attribute, and what makes its value one that is stored."""
+    fields: Iterable[Any] = map(model._meta.get_field, names)
+    return [(field.column, field.attname, field.get_prep_value) for field in fields]

@@ -9,9 +9,9 @@ from typing import Any
 from uuid import UUID
 
 from django.conf import settings
-from django.db.models import Q
+from django.db.models import Count, Q
 
-from capture.models import CaptureJob, Lane, Status
+from capture.models import CaptureJob, Lane, Status, compiled
 from capture.models.clock import ClockTimestamp, StatementTimestamp
 from capture.models.jobs import JobQuerySet
 from capture.models.lanes import LaneBusyError
@@ -101,7 +101,11 @@ def placed() -> JobQuerySet:
 
 
 def _in_flight(name: str) -> int:
-    return placed().filter(lane=name).count()
+    return sum(count for (count,) in compiled.fetch(_placed_in, name))
+
+
+def _placed_in(name: str) -> Any:
+    return placed().filter(lane=name).values("lane").annotate(count=Count("pk")).values_list("count")
 
 
 def note_claim(room: Room, starts: Sequence[int], token: UUID) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID, uuid4
 
 from django.db import transaction
@@ -12,11 +12,20 @@ from django.db import transaction
 from capture import lanes, ledger
 from capture.calls import Ticket
 from capture.lanes import Room
-from capture.models import CaptureJob, Status
+from capture.models import CaptureJob, Status, compiled
 from capture.models.clock import ClockTimestamp
 from capture.models.jobs import JobQuerySet
 from capture.queue import tickets
 from capture.queue.moves import NOBODY, say
+
+
+class Locked(NamedTuple):
+    """What has to be known of a job to take it."""
+
+    id: int
+    turn: int
+    remote_id: str | None
+    crashes: int
 
 
 def claim(
@@ -49,34 +58,45 @@ def _claim(lane: str, worker: UUID, slugs: Collection[str], seats: int, crashed:
         if not jobs:
             return []
         lanes.note_claim(room, [job.turn for job in jobs if job.remote_id is None], token)
-        return tickets.take([job.pk for job in jobs], worker, token, probe=room.probe)
+        return tickets.take([job.id for job in jobs], worker, token, probe=room.probe)
 
 
-def _choose(room: Room, slugs: Collection[str], seats: int, crashed: bool) -> list[Any]:
+def _choose(room: Room, slugs: Collection[str], seats: int, crashed: bool) -> list[Locked]:
     jobs = _polls(room, slugs, seats, crashed)
     crashed = crashed and not any(job.crashes for job in jobs)
     return jobs + _starts(room, slugs, seats - len(jobs), crashed)
 
 
-def _probe(room: Room, slugs: Collection[str], crashed: bool) -> list[Any]:
+def _probe(room: Room, slugs: Collection[str], crashed: bool) -> list[Locked]:
     """One call. Best a start: a system that refuses to start calls may still let them be looked after."""
     return _starts(room, slugs, 1, crashed) or _polls(room, slugs, 1, crashed)
 
 
-def _polls(room: Room, slugs: Collection[str], most: int, crashed: bool) -> list[Any]:
-    may_poll = room.polls and most > 0
-    return _lock(CaptureJob.objects.to_poll(room.lane.name, slugs), most, crashed) if may_poll else []
+def _polls(room: Room, slugs: Collection[str], most: int, crashed: bool) -> list[Locked]:
+    return _lock(_to_poll, room, slugs, most, crashed) if room.polls else []
 
 
-def _starts(room: Room, slugs: Collection[str], most: int, crashed: bool) -> list[Any]:
-    most = min(room.starts, most)
-    return _lock(CaptureJob.objects.to_start(room.lane.name, slugs), most, crashed) if most > 0 else []
+def _starts(room: Room, slugs: Collection[str], most: int, crashed: bool) -> list[Locked]:
+    return _lock(_to_start, room, slugs, min(room.starts, most), crashed)
 
 
-def _lock(jobs: JobQuerySet, most: int, crashed: bool) -> list[Any]:
-    """Lock the first of some jobs, as far as nobody else has them: what has to be known of each to take it."""
-    locked = jobs.one_crashed_at_most(allowed=crashed).select_for_update(skip_locked=True, of=("self",), no_key=True)
-    return list(locked.values_list("pk", "turn", "remote_id", "crashes", named=True)[:most])
+def _lock(make: compiled.Make, room: Room, slugs: Collection[str], most: int, crashed: bool) -> list[Locked]:
+    """Lock the first of some jobs, as far as nobody else has them."""
+    rows = compiled.fetch(make, room.lane.name, tuple(slugs), most, crashed) if most > 0 else []
+    return [Locked(*row) for row in rows]
+
+
+def _to_poll(lane: str, slugs: Collection[str], most: int, crashed: bool) -> Any:
+    return _first(CaptureJob.objects.to_poll(lane, slugs), most, crashed)
+
+
+def _to_start(lane: str, slugs: Collection[str], most: int, crashed: bool) -> Any:
+    return _first(CaptureJob.objects.to_start(lane, slugs), most, crashed)
+
+
+def _first(jobs: JobQuerySet, most: int, crashed: bool) -> Any:
+    free = jobs.one_crashed_at_most(allowed=crashed).select_for_update(skip_locked=True, of=("self",), no_key=True)
+    return free.values_list(*Locked._fields)[:most]
 
 
 def release(ticket: Ticket) -> bool:
