@@ -36,12 +36,20 @@ class Ours:
         self._user, _ = get_user_model().objects.get_or_create(username="ada")
 
     def enqueue(self, jobs: int, systems: list[str]) -> float:
-        """Write so many jobs, 500 in a check; seconds that it took."""
+        """Write so many jobs, at most 500 in a check; seconds that it took.
+
+        Raises:
+            ValueError: so many cannot be dealt to the AI systems alike.
+        """
+        if jobs % len(systems):
+            raise ValueError(f"{jobs} jobs for {len(systems)} AI systems")
         began = time.monotonic()
-        for before in range(0, jobs, MOST_JOBS):
-            count = min(MOST_JOBS, jobs - before)
+        while jobs:
+            count = min(MOST_JOBS, jobs)
             samples = -(-count // (PROMPTS * len(systems)))
-            self._check(count // (len(systems) * samples), systems, samples)
+            prompts = count // (len(systems) * samples)
+            self._check(prompts, systems, samples)
+            jobs -= prompts * len(systems) * samples
         return time.monotonic() - began
 
     def one(self) -> float:
