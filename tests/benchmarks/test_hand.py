@@ -8,7 +8,6 @@ from benchmarks.frame.queues import SYSTEMS
 from benchmarks.ours.hand import Ours
 from capture.models import CaptureJob
 
-
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("simulated")]
 
 
