@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import subprocess
@@ -11,6 +12,7 @@ from datetime import timedelta
 from pathlib import Path
 from subprocess import PIPE
 
+import httpx
 import pytest
 
 from capture.models import lanes
@@ -48,6 +50,14 @@ def run_python(warm_python: subprocess.Popen[str], tmp_path: Path) -> Run:
         return subprocess.CompletedProcess(arguments, code, output.read_text(), errors.read_text())
 
     return run
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _certificates_are_read_once():
+    """It takes a twelfth of a second to read them all, for each test that changes which systems can be asked."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(httpx, "create_ssl_context", functools.cache(httpx.create_ssl_context))
+        yield
 
 
 @pytest.fixture(autouse=True)
