@@ -371,8 +371,8 @@ class TestEnqueue:
 @pytest.mark.slow
 def test_the_room_is_read_from_indexes_whatever_else_there_is(team, ada):
     check = make_check(ada)
-    _other_charges(200_000)
-    _finished_jobs(100_000, check)
+    _other_charges(40_000)
+    _finished_jobs(20_000, check)
 
     with CaptureQueriesContext(connection) as asked:
         budgets.room(team)

@@ -25,7 +25,7 @@ from capture.reports.history_scope import Scope
 from capture.reports.history_sources import SITES, sites_over_time
 from capture.reports.history_voices import BRAND, VOICES, voices_of
 from tests.factories import make_user
-from tests.histories import Kept
+from tests.histories import Kept, Told
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("simulated")]
 
@@ -53,7 +53,7 @@ class TestSums:
     @pytest.fixture
     def answers(self, kept):
         random = Random(11)
-        made = []
+        made, told = [], []
         for days_ago in range(56):
             day = LAST - timedelta(days=days_ago)
             for question in ("A?", "B?", "C?"):
@@ -64,8 +64,9 @@ class TestSums:
                     for _ in range(random.choice((1, 2))):
                         whom = [who for who in ("brand", "rival") if random.random() < 0.5]
                         random.shuffle(whom)
-                        kept.answer(day, whom, question=question, provider=provider)
+                        told.append(Told(day, tuple(whom), question, provider))
                         made.append(Answer(Cell(question, provider, provider), day, named=tuple(whom)))
+        kept.keep(told)
         return made
 
     def counts(self, answers, metric, days, system=None):

@@ -109,6 +109,17 @@ class Process:
     id: UUID = field(default_factory=uuid4)
 
 
+class Found:
+    """All that stands in the tables after a step, read once for all rules."""
+
+    def __init__(self) -> None:
+        self.jobs = list(CaptureJob.objects.all())
+        self.attempts = list(Attempt.objects.all())
+        self.captures = list(Capture.objects.all())
+        self.mentions = list(Mention.objects.all())
+        self.charges = dict(Charge.objects.values_list("attempt", "amount"))
+
+
 class QueueMachine(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
@@ -135,6 +146,7 @@ class QueueMachine(RuleBasedStateMachine):
         for process in self.processes:
             heartbeat.register(process.id, ["chatgpt", "perplexity"], 8)
         self.enqueue(("a?",), ("chatgpt",))
+        self.found = Found()
 
     @rule(
         event=st.sampled_from([name for name, times in EVENTS.items() for _ in range(times)]),
@@ -146,6 +158,7 @@ class QueueMachine(RuleBasedStateMachine):
         drawn |= {"repeat": yes, "crashed": yes, "heard": kind > 0, "seats": kind + 1}
         method = getattr(self, event)
         method(**{name: drawn[name] for name in inspect.signature(method).parameters})
+        self.found = Found()
 
     # ------------------------------------------------------------------------------------------------- enqueue
 
@@ -404,8 +417,10 @@ class QueueMachine(RuleBasedStateMachine):
 
     @invariant()
     def jobs_are_as_the_model_says(self) -> None:
-        names = ("pk", "status", "remote_id", "claim_token", "worker", "attempts", "crashes")
-        found = set(CaptureJob.objects.values_list(*names))
+        found = {
+            (job.pk, job.status, job.remote_id, job.claim_token, job.worker, job.attempts, job.crashes)
+            for job in self.found.jobs
+        }
         assert found == {
             (job.pk, job.status, job.remote, job.token, job.worker, job.attempts, job.crashes)
             for job in self.model.jobs.values()
@@ -414,42 +429,43 @@ class QueueMachine(RuleBasedStateMachine):
     @invariant()
     def unknown_outcomes_are_counted_as_long_as_it_matters(self) -> None:
         over = (Status.DONE, Status.CANCELLED)  # only a person goes on with these, and then afresh
-        found = set(CaptureJob.objects.exclude(status__in=over).values_list("pk", "unknowns"))
+        found = {(job.pk, job.unknowns) for job in self.found.jobs if job.status not in over}
         assert found == {(job.pk, job.unknowns) for job in self.model.jobs.values() if job.status not in over}
 
     @invariant()
     def attempts_and_charges_are_as_the_model_says(self) -> None:
         calls = [(job, call) for job in self.model.jobs.values() for call in job.calls]
-        found = set(Attempt.objects.values_list("job", "pk", "remote_id", "live", "outcome"))
+        found = {(each.job_id, each.pk, each.remote_id, each.live, each.outcome) for each in self.found.attempts}
         assert found == {(job.pk, call.attempt, call.remote, call.live, call.outcome) for job, call in calls}
         amounts = {call.attempt: call.charge for _, call in calls if call.charge is not None} | self.model.charges
-        assert dict(Charge.objects.values_list("attempt", "amount")) == amounts
+        assert self.found.charges == amounts
 
     @invariant()
     def captures_are_as_the_model_says(self) -> None:
-        found = Capture.objects.values_list("prompt", "provider", "sample", "outcome", "attempt")
-        assert {each[:3]: each[3:] for each in found} == self.model.captures
+        found = {_place(each): (each.outcome, each.attempt) for each in self.found.captures}
+        assert found == self.model.captures
 
     @invariant()
     def captures_tell_what_was_spent_on_them(self) -> None:
-        charges = dict(Charge.objects.values_list("attempt", "amount"))
-        tries, kept = list(Attempt.objects.all()), {_place(each): each for each in Capture.objects.all()}
-        for job in CaptureJob.objects.all():
-            own = [each for each in tries if each.job_id == job.pk]
+        kept = {_place(each): each for each in self.found.captures}
+        for job in self.found.jobs:
+            own = [each for each in self.found.attempts if each.job_id == job.pk]
             if capture := kept.get(_place(job)):
-                assert capture.cost == sum((charges.get(each.pk, Decimal(0)) for each in own), job.spent_before)
+                charged = (self.found.charges.get(each.pk, Decimal(0)) for each in own)
+                assert capture.cost == sum(charged, job.spent_before)
                 assert capture.unknowns == sum(each.is_unsettled for each in own)
 
     @invariant()
     def an_answer_is_never_overwritten(self) -> None:
-        answered = Capture.objects.answered().values_list("pk", "attempt", "text", "answered_at")
-        now = {pk: tuple(rest) for pk, *rest in answered}
+        answered = [each for each in self.found.captures if each.outcome == Outcome.ANSWERED]
+        now = {each.pk: (each.attempt, each.text, each.answered_at) for each in answered}
         assert now == self.answers | now
         self.answers = now
 
     @invariant()
     def each_answer_is_read_once(self) -> None:
-        mentions = Mention.objects.values_list("capture", "rank", "words", "capture__named__0__words")
+        named = {each.pk: each.named[0]["words"] for each in self.found.captures if each.named}
+        mentions = [(each.capture_id, each.rank, each.words, named[each.capture_id]) for each in self.found.mentions]
         assert Counter(mentions) == {(pk, 1, text[:-1], text[:-1]): 1 for pk, (_, text, _) in self.answers.items()}
 
     @invariant()
@@ -483,13 +499,12 @@ class QueueMachine(RuleBasedStateMachine):
 
     @invariant()
     def every_attempt_that_has_ended_has_its_charge(self) -> None:
-        ended = Attempt.objects.filter(ended_at__isnull=False).values_list("pk", flat=True)
-        assert set(ended) <= set(Charge.objects.values_list("attempt", flat=True))
+        assert {each.pk for each in self.found.attempts if each.ended_at} <= self.found.charges.keys()
 
     @invariant()
     def every_unknown_outcome_is_charged(self) -> None:
-        unknown = Attempt.objects.filter(outcome=AttemptOutcome.UNKNOWN).values_list("pk", flat=True)
-        assert set(unknown) <= set(Charge.objects.filter(amount__gt=0).values_list("attempt", flat=True))
+        unknown = {each.pk for each in self.found.attempts if each.outcome == AttemptOutcome.UNKNOWN}
+        assert unknown <= {attempt for attempt, amount in self.found.charges.items() if amount > 0}
 
     # ----------------------------------------------------------------------------------------------------- helpers
 
@@ -522,7 +537,7 @@ def rows() -> list[Any]:
 
 EXAMPLES = int(os.environ.get("MACHINE_EXAMPLES", "0"))
 SETTINGS = settings(
-    max_examples=EXAMPLES or 60,
+    max_examples=EXAMPLES or 30,
     stateful_step_count=int(os.environ.get("MACHINE_STEPS", "40")),
     derandomize=not EXAMPLES,
     deadline=None,

@@ -391,7 +391,7 @@ def test_it_asks_as_often_for_many_rows_as_for_one():
 
 @pytest.fixture
 def _much():
-    """100,000 final jobs of long ago and of today, as many open ones, and what else grows."""
+    """30,000 final jobs of long ago and of today, as many open ones, and what else grows."""
     job = make_job()
     columns = "team_id, of_check_id, prompt_id, lane, polls, unknowns, crashes, reason, estimate"
     values = "team_id, of_check_id, prompt_id, lane, 0, 0, 0, '', 0"
@@ -402,7 +402,7 @@ def _much():
         FROM (SELECT * FROM capture_capturejob WHERE id = {job.pk}) job, generate_series(1, %s) n
     """
     with connection.cursor() as cursor:
-        cursor.execute(copies, ["done", "done", True, 100_000])
+        cursor.execute(copies, ["done", "done", True, 30_000])
         cursor.execute(copies, ["free", "pending", False, 5_000])
         cursor.execute(
             """
@@ -417,7 +417,7 @@ def _much():
             """
             INSERT INTO capture_charge (attempt, team_id, day, provider, amount, basis, check_uuid, simulated)
             SELECT gen_random_uuid(), %s, current_date - n / 100, 'chatgpt', 0.01, 'computed', gen_random_uuid(), false
-            FROM generate_series(0, 99999) n
+            FROM generate_series(0, 29999) n
             """,
             [job.team_id],
         )

@@ -7,6 +7,7 @@ import pytest
 from capture import lanes, queue
 from capture.models import CaptureJob, Lane, Status
 from capture.models.clock import ClockTimestamp
+from capture.queue import entry
 from tests.factories import (
     ACCOUNT,
     PATIENCE,
@@ -28,6 +29,12 @@ pytestmark = pytest.mark.django_db
 def _lanes():
     lanes.make_missing()
     Lane.objects.update(limit=10_000)
+
+
+@pytest.fixture
+def small_batches(monkeypatch):
+    """What comes back in two batches would be hundreds of jobs."""
+    monkeypatch.setattr(entry, "AT_ONCE", 25)
 
 
 def claimed_teams(count, lane="openai"):
@@ -54,19 +61,19 @@ def test_fault_21_a_small_check_does_not_wait_for_a_large_one(lane):
     assert claimed_teams(8, lane).count(make_team(small).pk) == 4
 
 
-def test_fault_21_jobs_that_come_back_at_once_do_not_go_before_a_newcomer():
+def test_fault_21_jobs_that_come_back_at_once_do_not_go_before_a_newcomer(small_batches):
     large, small = make_user(), make_user()
-    check = make_check(large, prompts=prompts(900))
+    check = make_check(large, prompts=prompts(45))
     fail_passing(check.jobs.all())
-    assert queue.promote_due() + queue.promote_due() == 900
+    assert queue.promote_due() + queue.promote_due() == 45
     make_check(small, prompts=prompts(4))
 
     assert claimed_teams(8).count(make_team(small).pk) == 4
 
 
-def test_fault_21_jobs_that_come_back_after_a_newcomer_came_do_not_go_before_it():
+def test_fault_21_jobs_that_come_back_after_a_newcomer_came_do_not_go_before_it(small_batches):
     large, small = make_user(), make_user()
-    check = make_check(large, prompts=prompts(900))
+    check = make_check(large, prompts=prompts(45))
     fail_passing(check.jobs.all())
     make_check(small, prompts=prompts(4))
     while queue.promote_due():
