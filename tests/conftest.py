@@ -15,6 +15,8 @@ from capture.models import lanes
 
 CHECKOUT = Path(__file__).resolve().parent.parent
 
+QUICK_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
 
@@ -43,7 +45,7 @@ def run_python(tmp_path: Path) -> Run:
 @pytest.fixture(autouse=True)
 def _quick_passwords(settings):
     """A real password hash takes a third of a second, by design; tests make many users."""
-    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+    settings.PASSWORD_HASHERS = QUICK_HASHERS
 
 
 @pytest.fixture(autouse=True)
