@@ -43,7 +43,7 @@ NOT_REACHED = """() => [...document.querySelectorAll("a[href], button, input, se
 def test_tab_goes_everywhere_and_is_seen(visitor, user):
     """Of all pages in one test, since nothing here changes what there is to see."""
     scene = Scene.make(user)
-    found = {}
+    found: dict[str, list[str]] = {}
     for (stranger, empty, status), pages in groupby(sorted(PAGES, key=_seen_by), key=_seen_by):
         visit = visitor(None if stranger else make_user() if empty else user)
         visit.complaints.forgive(f"status of {status}")
@@ -64,7 +64,8 @@ def _wrong(page: Page) -> list[str]:
         if (stop := page.evaluate(STOP)) is None:
             break
         stops.append(stop)
-    return [stop["html"] for stop in stops if stop["html"] and not stop["seen"]] + page.evaluate(NOT_REACHED)
+    unseen = [stop["html"] for stop in stops if stop["html"] and not stop["seen"]]
+    return [*unseen, *page.evaluate(NOT_REACHED)]
 
 
 def test_the_first_stop_skips_the_navigation(visit):
