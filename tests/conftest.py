@@ -20,6 +20,8 @@ from tests.warm import Start
 
 CHECKOUT = Path(__file__).resolve().parent.parent
 
+QUICK_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
 
@@ -63,7 +65,7 @@ def _certificates_are_read_once():
 @pytest.fixture(autouse=True)
 def _quick_passwords(settings):
     """A real password hash takes a third of a second, by design; tests make many users."""
-    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+    settings.PASSWORD_HASHERS = QUICK_HASHERS
 
 
 @pytest.fixture(autouse=True)

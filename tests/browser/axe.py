@@ -20,6 +20,9 @@ SHA512 = "FHfa+lmNjQZfJz1q8wKqIDwC6DExcHt/pkjNQb09a3NPjCKg2rhu5qb2S4r76ASyFNNtuF
 # All rules of WCAG 2.2 A and AA, and what axe holds for good practice.
 # Preloading would write a style into the page, which its policy forbids; target-size, of WCAG 2.2, is off by itself.
 RUN = """async ([without, only]) => {
+  // Colours that are on their way, as when the scheme has just changed, are nobody's.
+  const underway = document.getAnimations().filter(one => one instanceof CSSTransition);
+  await Promise.allSettled(underway.map(one => one.finished));
   const exclude = without.map(selector => [selector]);
   const options = {resultTypes: ["violations"], preload: false, rules: {"target-size": {enabled: true}}};
   if (only.length) options.runOnly = {type: "rule", values: only};

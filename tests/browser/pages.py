@@ -5,19 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import timedelta
+from functools import cached_property
 
 from axes.models import AccessAttempt
 from django.contrib.auth.models import User
 from django.contrib.auth.tokens import default_token_generator
+from django.db import transaction
 from django.utils import timezone
 from django.utils.encoding import force_bytes
 from django.utils.http import urlsafe_base64_encode
+from playwright.sync_api import Page
 
 from capture import queue, schedules
 from capture.calls import Ticket
 from capture.models import Brand, Check, HistoryMark, Schedule
 from capture.providers.replies import Kind, Refused
 from capture.reports import check_url
+from tests.browser.visits import Visit
 from tests.factories import ACCOUNT, PATIENCE, WORKER, answer, claim, complete_one, error, finish, make_check
 from tests.histories import Kept
 
@@ -41,6 +45,7 @@ class Scene:
     checks: dict[str, Check] = field(default_factory=dict)
 
     @classmethod
+    @transaction.atomic  # which is quicker than a transaction for each step
     def make(cls, user: User) -> Scene:
         checks = {"done": _done(user), "half": _half(user), "mixed": _mixed(user)}
         return cls(user, checks | {"repeated": _repeated(user), "paused": _paused(user)})
@@ -50,7 +55,11 @@ class Scene:
 
     def path_of_history(self, rest: str = "") -> str:
         """Of a brand with answers of three months, in which names and a model have changed."""
-        return f"/brands/{_with_history(self.user).uuid}/{rest}"
+        return f"/brands/{self._history.uuid}/{rest}"
+
+    @cached_property
+    def _history(self) -> Brand:
+        return _with_history(self.user)
 
     def path_of_names(self, name: str) -> str:
         return f"/brands/{self.checks[name].brand.uuid}/names/"
@@ -87,6 +96,16 @@ class SomePage:
     status: int = 200
     typed: tuple[tuple[str, str], ...] = ()
     press: str = ""
+
+    def show(self, visit: Visit, scene: Scene) -> Page:
+        """Go there in a visit of whoever sees it, type and press."""
+        page = visit.go(self.path(scene))
+        for label, text in self.typed:
+            page.get_by_label(label).fill(text)
+        if self.press:
+            page.get_by_role("button", name=self.press, exact=True).click()
+            page.wait_for_function("() => !document.querySelector('.htmx-request')")  # what it brings has come
+        return page
 
 
 def at(path: str) -> Callable[[Scene], str]:
@@ -196,6 +215,7 @@ def _mixed(user: User) -> Check:
     return check
 
 
+@transaction.atomic
 def _with_history(user: User) -> Brand:
     kept = Kept.make(user, name="Tailspin", domains=["tailspin.example"])
     today = timezone.localdate()

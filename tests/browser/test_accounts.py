@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 
 import pytest
-from django.conf import global_settings
 from django.contrib.auth.models import User
 from django.contrib.sessions.models import Session
 from playwright.sync_api import expect
@@ -14,11 +13,6 @@ from capture.models import Team
 from tests.factories import make_user
 
 GOOD = "quite a long sentence"
-
-
-@pytest.fixture(autouse=True)
-def _passwords_that_the_site_can_read(settings):
-    settings.PASSWORD_HASHERS = global_settings.PASSWORD_HASHERS
 
 
 @pytest.fixture

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-import pytest
-from playwright.sync_api import expect
+from itertools import groupby
 
-from tests.browser.pages import PAGES
-from tests.browser.test_looks import open_page
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.pages import PAGES, Scene, SomePage
+from tests.factories import make_user
 
 MOST = 300  # presses of Tab; no page has so many stops
 
@@ -37,19 +39,33 @@ NOT_REACHED = """() => [...document.querySelectorAll("a[href], button, input, se
   .filter(one => !one.dataset.reached).map(one => one.outerHTML.slice(0, 120))"""
 
 
-@pytest.mark.parametrize("some", PAGES, ids=[page.name for page in PAGES])
-def test_tab_goes_everywhere_and_is_seen(visitor, user, some):
-    page = open_page(some, visitor, user, "light").page
+@pytest.mark.timeout(300)
+def test_tab_goes_everywhere_and_is_seen(visitor, user):
+    """Of all pages in one test, since nothing here changes what there is to see."""
+    scene = Scene.make(user)
+    found: dict[str, list[str]] = {}
+    for (stranger, empty, status), pages in groupby(sorted(PAGES, key=_seen_by), key=_seen_by):
+        visit = visitor(None if stranger else make_user() if empty else user)
+        visit.complaints.forgive(f"status of {status}")
+        found |= {some.name: _wrong(some.show(visit, scene)) for some in pages}
 
+    assert {name: wrong for name, wrong in found.items() if wrong} == {}
+
+
+def _seen_by(some: SomePage) -> tuple[bool, bool, int]:
+    return some.stranger, some.empty, some.status
+
+
+def _wrong(page: Page) -> list[str]:
+    """The stops that cannot be seen to have the focus, and what Tab never reaches."""
     stops = []
     for _ in range(MOST):
         page.keyboard.press("Tab")
         if (stop := page.evaluate(STOP)) is None:
             break
         stops.append(stop)
-
-    assert [stop["html"] for stop in stops if stop["html"] and not stop["seen"]] == []
-    assert page.evaluate(NOT_REACHED) == []
+    unseen = [stop["html"] for stop in stops if stop["html"] and not stop["seen"]]
+    return [*unseen, *page.evaluate(NOT_REACHED)]
 
 
 def test_the_first_stop_skips_the_navigation(visit):

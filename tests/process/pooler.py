@@ -28,20 +28,31 @@ unix_socket_dir =
 auth_type = any
 pool_mode = transaction
 default_pool_size = {size}
-server_lifetime = 5
+server_lifetime = {lifetime}
 """
 
 
 @contextmanager
-def pgbouncer(folder: Path, size: int) -> Iterator[str]:
-    """Run one with so many connections to the server, and give the address of the test's database through it."""
+def pgbouncer(folder: Path, size: int, *, lifetime: int = 5) -> Iterator[str]:
+    """Run one before the test's database, and give its address.
+
+    Arguments:
+        size: its connections to the server.
+        lifetime: seconds after which it takes another connection in the place of one. The server counts both until the
+            old one has ended, so a test that counts has to have a longer one.
+    """
     assert PROGRAM
     server = connection.get_connection_params()
     port = free_port()
     configuration = folder / "pgbouncer.ini"
     configuration.write_text(
         CONFIGURATION.format(
-            host=server["host"], port=server.get("port") or 5432, user=server["user"], listen_port=port, size=size
+            host=server["host"],
+            port=server.get("port") or 5432,
+            user=server["user"],
+            listen_port=port,
+            size=size,
+            lifetime=lifetime,
         )
     )
     # It refuses to run as root, just as PostgreSQL does.

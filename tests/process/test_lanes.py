@@ -59,7 +59,7 @@ def until_done(provider="chatgpt"):
 
 def test_fault_20_four_workers_never_have_more_calls_in_hand_than_the_limit(system, tmp_path):
     Lane.objects.update(limit=3)
-    make_check(prompts=prompts(40), providers=("chatgpt",))
+    make_check(prompts=prompts(20), providers=("chatgpt",))
 
     with workers(system, tmp_path, count=4):
         until_done()
