@@ -23,7 +23,7 @@ from capture.providers.replies import Kind, Refused
 from capture.reports import check_url
 from tests.browser.visits import Visit
 from tests.factories import ACCOUNT, PATIENCE, WORKER, answer, claim, complete_one, error, finish, make_check
-from tests.histories import Kept
+from tests.histories import Kept, Told
 
 LONG_TEXT = (
     "For a small office, **Northwind** is liked for its quiet grinder and its price.\n\n"
@@ -218,7 +218,7 @@ def _mixed(user: User) -> Check:
 @transaction.atomic
 def _with_history(user: User) -> Brand:
     kept = Kept.make(user, name="Tailspin", domains=["tailspin.example"])
-    today = timezone.localdate()
+    today, told = timezone.localdate(), []
     for day in range(84):
         for provider, often in (("chatgpt", 3), ("perplexity", 2)):
             if provider == "perplexity" and 28 <= day < 42:
@@ -226,9 +226,10 @@ def _with_history(user: User) -> Brand:
             for question in ("Which is best?", "Which is cheapest?"):
                 whom = ["brand", "rival"] if (day + len(question)) % (often + day // 28) else ["rival"]
                 hosts = ["www.tailspin.example", "reviews.example"] if day % 2 else ["contoso.example"]
-                model = "gpt-new" if day < 20 else "gpt-old"
+                model = {"model": "gpt-new" if day < 20 else "gpt-old"}
                 moment = today - timedelta(days=day + 1)
-                kept.answer(moment, whom, question=question, provider=provider, hosts=hosts, model=model)
+                told.append(Told(moment, tuple(whom), question, provider, hosts=tuple(hosts), fields=model))
+    kept.keep(told)
     kept.answer(today - timedelta(days=3), outcome="failed", text="", provider="gemini")
     at = timezone.now() - timedelta(days=50)
     HistoryMark.objects.create(brand=kept.brand, kind=HistoryMark.Kind.NAMES, at=at, before={}, after={})
