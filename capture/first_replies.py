@@ -7,7 +7,7 @@ The rows are those that `ledger.keep_reply` leaves, which writes them one by one
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from typing import Any
 from uuid import UUID
@@ -18,7 +18,7 @@ from django.db.models import Model
 from capture import ledger, readings
 from capture.analysis.reading import Reading
 from capture.calls import Ticket
-from capture.models import Capture
+from capture.models import Capture, Mention, Source
 from capture.providers import registry
 from capture.providers.replies import Answered, FinalReply
 
@@ -112,9 +112,6 @@ KEEP = """
     )
     SELECT attempt FROM first
 """
-OF_CAPTURE = ("attempt", "remote_id", "outcome", "reason", "text", "model", "surface", "named", "matcher", "edition")
-OF_SOURCE = ("position", "url", "raw_url", "domain", "title", "cited", "spans")
-OF_MENTION = ("brand", "competitor", "rank", "hits", "start", "end", "words", "flags", "matcher")
 
 
 def keep(came: Iterable[Came]) -> set[UUID]:
@@ -134,38 +131,37 @@ def keep(came: Iterable[Came]) -> set[UUID]:
 
 def _row(ticket: Ticket, reply: FinalReply, reading: Reading | None) -> dict[str, Any]:
     outcome, reason, text = ledger.told_apart(reply)
-    capture = Capture(
-        attempt=ticket.attempt,
-        remote_id=reply.remote_id,
-        outcome=outcome,
-        reason=reason,
-        text=text,
-        model=reply.model,
-        surface=registry.by_slug[ticket.provider].surface,
-        **readings.columns(reading),
-    )
     cost = ledger.bounded(reply.cost) if reply.cost else None
     answer = reply if isinstance(reply, Answered) else None
-    sources = list(ledger.source_rows(capture, answer)) if answer else []
-    row = _stored(capture, OF_CAPTURE) | {
+    sources = list(ledger.sources(answer)) if answer else []
+    capture = {
+        "attempt": ticket.attempt,
+        "remote_id": reply.remote_id,
+        "outcome": outcome,
+        "reason": reason,
+        "text": text,
+        "model": reply.model,
+        "surface": registry.by_slug[ticket.provider].surface,
+    }
+    row = _stored(Capture, capture | readings.columns(reading)) | {
         "amount": cost and cost.amount,
         "basis": cost and cost.basis,
-        "sources": [_stored(source, OF_SOURCE) for source in sources],
+        "sources": [_stored(Source, source) for source in sources],
         "mentions": [],
     }
     if answer and reading:
-        row["mentions"] = [_stored(mention, OF_MENTION) for mention in readings.mentions_of(capture, reading)]
-        row |= readings.told_of(reading, {source.domain for source in sources})
+        row["mentions"] = [_stored(Mention, mention) for mention in readings.mentions(reading)]
+        row |= readings.told_of(reading, {source["domain"] for source in sources})
     return row
 
 
-def _stored(row: Model, names: tuple[str, ...]) -> dict[str, Any]:
-    """Some of a row's columns, as its fields have them stored: those for text from outside clean it."""
-    return {column: prepared(getattr(row, name)) for column, name, prepared in _columns(type(row), names)}
+def _stored(model: type[Model], values: Mapping[str, Any]) -> dict[str, Any]:
+    """Values of a row as its fields have them stored: those for text from outside clean it."""
+    prepared = _prepared(model)
+    return {name: prepared[name](value) for name, value in values.items()}
 
 
 @cache
-def _columns(model: type[Model], names: tuple[str, ...]) -> list[tuple[str, str, Callable[[Any], Any]]]:
-    """Of some fields: their column, their attribute, and what makes its value one that is stored."""
-    fields: Iterable[Any] = map(model._meta.get_field, names)
-    return [(field.column, field.attname, field.get_prep_value) for field in fields]
+def _prepared(model: type[Model]) -> dict[str, Callable[[Any], Any]]:
+    """What makes a value one that is stored, by the column."""
+    return {field.column: field.get_prep_value for field in model._meta.concrete_fields}

@@ -294,10 +294,10 @@ def keep_reply(job: CaptureJob, attempt: UUID, reply: FinalReply, reading: Readi
         read=readings.columns_of_new(reading, job.of_check.brand),
     )
     if isinstance(reply, Answered) and capture.attempt == attempt:
-        sources = SourceRow.objects.bulk_create(source_rows(capture, reply))
+        found = SourceRow.objects.bulk_create(SourceRow(capture=capture, **each) for each in sources(reply))
         if reading is not None:
             capture.prompt, capture.of_check = job.prompt, job.of_check
-            readings.keep(capture, reading, {source.domain for source in sources})
+            readings.keep(capture, reading, {source.domain for source in found})
 
 
 def _is_copy(reply: FinalReply, asked_at: datetime) -> bool:
@@ -475,21 +475,20 @@ def host_of(url: str) -> str:
     return (urlsplit(url).hostname or "").removeprefix("www.")
 
 
-def source_rows(capture: Capture, answer: Answered) -> Iterator[SourceRow]:
-    """The sources of an answer, as many as are kept."""
+def sources(answer: Answered) -> Iterator[dict[str, Any]]:
+    """What is kept of the sources of an answer, as many as are kept."""
     for position, source in enumerate(answer.sources[:MOST_SOURCES], start=1):
-        yield _source_row(capture, position, source)
+        yield {
+            "position": position,
+            "url": source.url,
+            "raw_url": source.raw_url,
+            "domain": _domain(source),
+            "title": source.title,
+            "cited": source.cited,
+            "spans": [list(span) for span in source.spans],
+        }
 
 
-def _source_row(capture: Capture, position: int, source: Source) -> SourceRow:
-    return SourceRow(
-        capture=capture,
-        position=position,
-        url=source.url,
-        raw_url=source.raw_url,
-        # The host of a redirect is the system's own, and says nothing about the page.
-        domain=storable(source.domain or ("" if source.redirect else host_of(source.url)), most=253),
-        title=source.title,
-        cited=source.cited,
-        spans=[list(span) for span in source.spans],
-    )
+def _domain(source: Source) -> str:
+    """The host of a redirect is the system's own, and says nothing about the page."""
+    return storable(source.domain or ("" if source.redirect else host_of(source.url)), most=253)

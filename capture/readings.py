@@ -76,22 +76,26 @@ def told_of(reading: Reading, hosts: Iterable[str]) -> dict[str, Any]:
     return gists.told([named.key for named in reading.today], hosts, reading.watch.today)
 
 
-def mentions_of(capture: Capture, reading: Reading) -> Iterator[Mention]:
-    """Its rows of whom it names by the names of today."""
+def mentions(reading: Reading) -> Iterator[dict[str, Any]]:
+    """What is kept of whom an answer names by the names of today."""
     for rank, named in enumerate(reading.today, start=1):
         whom, number = named.key.split(":")
-        yield Mention(
-            capture=capture,
-            brand_id=int(number) if whom == "brand" else None,
-            competitor_id=int(number) if whom == "competitor" else None,
-            rank=rank,
-            hits=named.hits,
-            start=named.first.start,
-            end=named.first.end,
-            words=named.first.words,
-            flags=list(named.flags),
-            matcher=reading.matcher,
-        )
+        yield {
+            "brand_id": int(number) if whom == "brand" else None,
+            "competitor_id": int(number) if whom == "competitor" else None,
+            "rank": rank,
+            "hits": named.hits,
+            "start": named.first.start,
+            "end": named.first.end,
+            "words": named.first.words,
+            "flags": list(named.flags),
+            "matcher": reading.matcher,
+        }
+
+
+def mentions_of(capture: Capture, reading: Reading) -> Iterator[Mention]:
+    """Its rows of whom it names by the names of today."""
+    return (Mention(capture=capture, **each) for each in mentions(reading))
 
 
 def unread_brands() -> QuerySet[Brand]:
