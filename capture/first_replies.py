@@ -163,5 +163,5 @@ def _stored(model: type[Model], values: Mapping[str, Any]) -> dict[str, Any]:
 
 @cache
 def _prepared(model: type[Model]) -> dict[str, Callable[[Any], Any]]:
-    """What makes a value one that is stored, by the column."""
-    return {field.column: field.get_prep_value for field in model._meta.concrete_fields}
+    """What makes a value one that is stored, by the attribute, which has the name of its column."""
+    return {field.attname: field.get_prep_value for field in model._meta.concrete_fields}
