@@ -13,7 +13,7 @@ from django.test.utils import CaptureQueriesContext
 from capture import calls, queue, readings
 from capture.analysis import mentions
 from capture.analysis.reading import read
-from capture.models import Brand, Capture, Competitor, HistoryMark, Mention
+from capture.models import Brand, Capture, Competitor, Gist, HistoryMark, Mention
 from capture.models.brands import editing
 from capture.models.clock import ClockTimestamp, database_now
 from capture.providers.replies import Refused
@@ -319,7 +319,7 @@ class TestAfterAChangeOfTheRules:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_two_at_once_read_each_answer_once():
+def test_two_at_once_leave_each_answer_read_once():
     for _ in range(4):
         queue.complete(start_one(another_job()), answer(TEXT))
     counts: list[int] = []
@@ -335,4 +335,5 @@ def test_two_at_once_read_each_answer_once():
         thread.join()
 
     assert Mention.objects.count() == 8
-    assert sum(counts) == 4
+    assert Gist.objects.count() == 4
+    assert sum(counts) >= 4  # what the other has just read may be read again, to the same end
