@@ -23,12 +23,7 @@ def open_page(some: SomePage, visitor, user, scheme):
     viewer = None if some.stranger else make_user() if some.empty else user
     visit = visitor(viewer, scheme=scheme)
     visit.complaints.forgive(f"status of {some.status}")
-    visit.go(some.path(scene))
-    for label, text in some.typed:
-        visit.page.get_by_label(label).fill(text)
-    if some.press:
-        visit.page.get_by_role("button", name=some.press, exact=True).click()
-        visit.page.wait_for_function("() => !document.querySelector('.htmx-request')")  # what it brings has come
+    some.show(visit, scene)
     return visit
 
 
