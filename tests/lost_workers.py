@@ -11,6 +11,7 @@ from capture import heartbeat, queue, recovery
 from capture.calls import Ticket
 from capture.models import Attempt, CaptureJob, Worker
 from capture.models.clock import ClockTimestamp
+from capture.models.jobs import JobQuerySet
 from capture.models.workers import LEASE
 from capture.providers import registry
 from capture.retry import Limits
@@ -74,3 +75,8 @@ def end_exchanges() -> None:
 def statuses(jobs: Sequence[CaptureJob]) -> list[str]:
     found = dict(CaptureJob.objects.values_list("pk", "status"))
     return [found[job.pk] for job in jobs]
+
+
+def only(job: CaptureJob) -> JobQuerySet:
+    """A job as a set that can be changed by an update."""
+    return CaptureJob.objects.filter(pk=job.pk)
