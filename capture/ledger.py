@@ -6,7 +6,7 @@ repeated and leaves the same rows.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from decimal import Decimal
 from types import MappingProxyType
@@ -14,18 +14,16 @@ from typing import Any
 from urllib.parse import urlsplit
 from uuid import UUID
 
-from django.db import connection, transaction
+from django.db import transaction
 from django.db.models import Q, Sum
 
 from capture import gists, readings
 from capture.analysis.reading import Reading
-from capture.calls import Ticket
 from capture.models import Attempt, AttemptOutcome, Capture, CaptureJob, Charge, Outcome
 from capture.models import Source as SourceRow
 from capture.models.clock import ClockTimestamp, database_now, database_today
 from capture.models.fields import storable
 from capture.providers import registry
-from capture.providers.base import Account
 from capture.providers.replies import (
     Answered,
     Basis,
@@ -55,48 +53,10 @@ SUPERSEDED = ProviderError(
 # A system that tells when it made an answer tells it by its own clock.
 CLOCK_SLACK = timedelta(seconds=60)
 
-BEGIN_ATTEMPTS = """
-    INSERT INTO capture_attempt
-        (id, job_id, number, worker, base_url, simulated, started_at, deadline, live, outcome, reason, error, spent)
-    SELECT
-        call.attempt, call.job, 1 + (SELECT coalesce(max(number), 0) FROM capture_attempt WHERE job_id = call.job),
-        %(worker)s, call.address, call.simulated, clock_timestamp(),
-        clock_timestamp() + make_interval(secs => call.patience), false, 'open', '', '', true
-    FROM unnest(
-        %(attempts)s::uuid[], %(jobs)s::bigint[], %(addresses)s::text[], %(simulated)s::boolean[],
-        %(patience)s::float8[]
-    ) AS call (attempt, job, address, simulated, patience)
-    WHERE NOT EXISTS (
-        SELECT FROM capture_attempt known WHERE known.job_id = call.job AND (known.live OR known.id = call.attempt)
-    )
-    RETURNING id
-"""
 
-
-def begin_attempts(calls: Sequence[tuple[Ticket, Account, float]], worker: UUID) -> set[UUID]:
-    """Write the intents: this worker is about to start these calls, at these addresses.
-
-    Arguments:
-        calls: each with the seconds after which its exchange is over, one way or the other.
-
-    Says which are written now: not those that are there already, nor any of a job with another call that is live.
-    """
-    intents: dict[str, Any] = {
-        "attempts": [ticket.attempt for ticket, _, _ in calls],
-        "jobs": [ticket.job for ticket, _, _ in calls],
-        "addresses": [account.base_url for _, account, _ in calls],
-        "simulated": [account.simulated for _, account, _ in calls],
-        "patience": [patience for _, _, patience in calls],
-        "worker": worker,
-    }
-    with connection.cursor() as cursor:
-        cursor.execute(BEGIN_ATTEMPTS, intents)
-        return {attempt for (attempt,) in cursor.fetchall()}
-
-
-def withdraw_attempt(attempt: UUID) -> None:
-    """Take an intent back: nothing was sent for it, so there was no attempt."""
-    Attempt.objects.filter(pk=attempt, ended_at__isnull=True, remote_id__isnull=True).delete()
+def withdraw_attempts(jobs: Iterable[int]) -> None:
+    """Take the intents of these jobs back: nothing was sent for them, so there was no attempt."""
+    Attempt.objects.filter(job__in=jobs, ended_at__isnull=True, remote_id__isnull=True).delete()
 
 
 def note_remote_id(attempt: UUID, remote_id: str) -> None:

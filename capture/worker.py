@@ -103,7 +103,6 @@ class Worker:
         self._providers = providers
         self._pace = pace
         self._random = random or Random()  # noqa: S311  jitter, not secrets
-        self._claimed: list[Ticket] = []
         self._results: list[Result] = []
         self._resolving = 0
         self._resolved: list[Resolved] = []
@@ -158,10 +157,9 @@ class Worker:
             self._sort(self.seats.messages(0))
         self.settle_sources()
         if self.stopping:
-            self.hand_back()
             return
         self.fill_seats()
-        self._drained = self._pace.drain and not self._in_hand() and not self._anything_open()
+        self._drained = self._pace.drain and not self.busy() and not self._anything_open()
 
     def _status(self) -> str:
         """How it goes, in one line."""
@@ -176,7 +174,7 @@ class Worker:
     def _finished(self) -> bool:
         if self._stop_at is not None and time.monotonic() >= self._stop_at:
             return True
-        return (self.stopping and not self._in_hand()) or self._drained
+        return (self.stopping and not self.busy()) or self._drained
 
     def wait(self) -> None:
         """Wait for the next thing to happen, and sort what has arrived."""
@@ -243,8 +241,7 @@ class Worker:
         if pulse.lost:
             self._begin_anew()
             return False
-        unrecorded = [result.ticket for result in self._results]  # some may have lost their seat, as they hung
-        queue.release_strays(self.id, {ticket.token for ticket in (*self._claimed, *self.seats.taken, *unrecorded)})
+        self._release_strays()
         recovery.recover(self.limits, but=self.id, steady=pulse.steady)
         if not self.stopping:
             upkeep.send(sender=Worker)
@@ -252,6 +249,11 @@ class Worker:
         soon = recovery.is_anything_left()
         self._next_beat = time.monotonic() + (heartbeat.SOON if soon else heartbeat.INTERVAL)
         return True
+
+    def _release_strays(self) -> None:
+        """Hand back what is in this worker's name and not in its hands."""
+        unrecorded = [result.ticket for result in self._results]  # some may have lost their seat, as they hung
+        queue.release_strays(self.id, {ticket.token for ticket in (*self.seats.taken, *unrecorded)})
 
     def read_on(self) -> None:
         """Read some stored answers again, where names have changed. No error of ours there keeps this worker from
@@ -268,7 +270,6 @@ class Worker:
     def _begin_anew(self) -> None:
         """Others have given this worker up. It goes on under a new id; what it has in flight ends as late results."""
         log.warning("worker %s was given up by others; it registers anew", self.id)
-        self.hand_back()
         self.id = uuid4()
         self._registered = False
         self.register()
@@ -278,7 +279,6 @@ class Worker:
     def fill_seats(self) -> bool:
         """Claim for the free seats and seat what was claimed; says whether anything was seated."""
         before = self.busy()
-        self.hand_back()  # what was claimed before the database failed: its lane may be shut by now
         outlook = self._look()
         ready = [lane for lane in self._lanes() if lane in outlook.ready]
         crowded = [
@@ -290,18 +290,31 @@ class Worker:
 
     def _claim(self, lane: str, share: int, *, polls: bool) -> bool:
         """Claim and seat as many as that; says whether the lane could be looked into."""
-        crashed = not self._holds_crashed()
+        crashed = not any(ticket.crashed for ticket in self.seats.taken)
         try:
-            self._claimed += queue.claim(lane, self.id, self._slugs(lane), share, crashed=crashed, polls=polls)
+            claimed = queue.claim(lane, self.id, self._routes(lane), share, crashed=crashed, polls=polls)
         except LaneBusyError:
             return False
-        self._seat_claimed()
+        for ticket in claimed:
+            provider = self._providers[ticket.provider]
+            starts = ticket.remote_id is None
+            self.seats.seat(provider, ticket, self._start_patience(provider) if starts else self._pace.exchange)
         return True
+
+    def _routes(self, lane: str) -> dict[str, queue.Route]:
+        return {
+            slug: queue.Route(provider.account, self._start_patience(provider))
+            for slug, provider in self._providers.items()
+            if provider.lane == lane
+        }
+
+    def _start_patience(self, provider: Provider) -> float:
+        return provider.start_patience.total if provider.start_patience else self._pace.exchange
 
     def _look(self) -> Outlook:
         """What there is to do, and, beside it, when there will be more. Without a free seat, nobody asks."""
         lanes = self._lanes()
-        outlook = queue.look(lanes) if self._free() else Outlook()
+        outlook = queue.look(lanes) if self.seats.free else Outlook()
         if outlook.overdue:
             queue.promote_due()
             outlook = queue.look(lanes)
@@ -312,33 +325,21 @@ class Worker:
         """Deal the free seats to the lanes: first to each alike, then what is left to those that could take more."""
         hungry = []
         for place, lane in enumerate(lanes):
-            share = self._free() // (len(lanes) - place) or min(1, self._free())
+            share = self.seats.free // (len(lanes) - place) or min(1, self.seats.free)
             if share:
-                before = self._free()
+                before = self.seats.free
                 yield lane, share
-                if before - self._free() == share:
+                if before - self.seats.free == share:
                     hungry.append(lane)
         for lane in hungry:
-            if self._free():
-                yield lane, self._free()
+            if self.seats.free:
+                yield lane, self.seats.free
 
     def _lanes(self) -> list[str]:
         """The lanes in the order in which they may take seats: the one with the fewest calls in hand first."""
         lanes = dict.fromkeys(provider.lane for provider in self._providers.values())
         taken = [ticket.lane for ticket in self.seats.taken]
         return sorted(lanes, key=taken.count)
-
-    def _slugs(self, lane: str) -> list[str]:
-        return [slug for slug, provider in self._providers.items() if provider.lane == lane]
-
-    def _holds_crashed(self) -> bool:
-        return any(ticket.crashed for ticket in (*self._claimed, *self.seats.taken))
-
-    def _free(self) -> int:
-        return self.seats.free - len(self._claimed)
-
-    def _in_hand(self) -> int:
-        return len(self._claimed) + self.busy()
 
     def busy(self) -> int:
         """Seats that are taken, by an exchange or by a result that is not yet recorded."""
@@ -347,25 +348,6 @@ class Worker:
     def arrived(self) -> int:
         """Results that are to be recorded."""
         return len(self._results)
-
-    def _seat_claimed(self) -> None:
-        """A poll sends nothing new; a start is sent only after its intent is committed."""
-        starts = [self._intent(ticket) for ticket in self._claimed if ticket.remote_id is None]
-        started = queue.start_all(starts, self.id) if starts else set()
-        while self._claimed:
-            ticket = self._claimed.pop(0)
-            if ticket.remote_id is not None or ticket.attempt in started:
-                provider = self._providers[ticket.provider]
-                self.seats.seat(provider, ticket, self._patience_with(provider, ticket))
-
-    def _intent(self, ticket: Ticket) -> queue.Intent:
-        provider = self._providers[ticket.provider]
-        return queue.Intent(ticket, provider.account, self._patience_with(provider, ticket))
-
-    def _patience_with(self, provider: Provider, ticket: Ticket) -> float:
-        if ticket.remote_id is None and provider.start_patience:
-            return provider.start_patience.total
-        return self._pace.exchange
 
     # ------------------------------------------------------------------------------------------------ recording
 
@@ -526,25 +508,18 @@ class Worker:
         else:
             self._stop_at = time.monotonic()
 
-    def hand_back(self) -> None:
-        """Give back what was claimed and not sent."""
-        while self._claimed:
-            queue.release(self._claimed[0])
-            self._claimed.pop(0)
-
     def _end(self) -> bool:
         """Write and hand back what is left, and say what could not be."""
         under_way = self.busy() - self.arrived()
         with self._surviving_the_database():
             self.record()
-            self.hand_back()
             self._hand_back_polls()
-            queue.release_strays(self.id, {ticket.token for ticket in self.seats.taken})
+            self._release_strays()
             heartbeat.close(self.id)
         for result in self._results:
             job = result.ticket.job
             log.error("job %s: its result is lost to this worker: the database is away", job, extra={"job": job})
-        tidy = not (under_way or self._in_hand() or self.seats.stuck or self._broken)
+        tidy = not (under_way or self.busy() or self.seats.stuck or self._broken)
         self._manager.stopping("ended" if tidy else "ended, but not tidily")
         self.seats.close(wait=tidy)
         self._watchdog.close()

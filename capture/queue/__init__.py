@@ -40,11 +40,11 @@ from capture.queue.forsaken import take_back
 from capture.queue.held import ask_again, fail, put_back, wait
 from capture.queue.outlook import look
 from capture.queue.people import cancel, cancel_these, fail_by_hand, fail_these, requeue, requeue_these
-from capture.queue.starts import Intent, start, start_all
+from capture.queue.tickets import Route
 
 __all__ = [
     "Ending",
-    "Intent",
+    "Route",
     "StillOpenError",
     "ask_again",
     "cancel",
@@ -66,8 +66,6 @@ __all__ = [
     "requeue",
     "requeue_places",
     "requeue_these",
-    "start",
-    "start_all",
     "take_back",
     "wait",
 ]

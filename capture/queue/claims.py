@@ -1,13 +1,14 @@
-"""Taken by a worker, and handed back."""
+"""Taken by a worker, with the intents of what it is about to ask; and handed back."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 from uuid import UUID, uuid4
 
 from django.db import transaction
+from django.db.models import F
 
 from capture import lanes, ledger
 from capture.calls import Ticket
@@ -16,7 +17,9 @@ from capture.models import CaptureJob, Status, compiled
 from capture.models.clock import ClockTimestamp
 from capture.models.jobs import JobQuerySet
 from capture.queue import tickets
+from capture.queue.held import take_up
 from capture.queue.moves import NOBODY, say
+from capture.queue.tickets import Route
 
 
 class Locked(NamedTuple):
@@ -29,13 +32,15 @@ class Locked(NamedTuple):
 
 
 def claim(
-    lane: str, worker: UUID, slugs: Collection[str], seats: int, *, crashed: bool = True, polls: bool = True
+    lane: str, worker: UUID, routes: Mapping[str, Route], seats: int, *, crashed: bool = True, polls: bool = True
 ) -> list[Ticket]:
     """Take as many jobs of a lane as there are free seats and the lane has room for.
 
-    Polls that are due go first; they hold a place in the lane already.
+    Polls that are due go first; they hold a place in the lane already. All others are to be asked now, and their
+    intents are committed with the claim: what this returns, and nothing else, may be sent.
+
     Arguments:
-        slugs: the AI systems that this worker can ask.
+        routes: to the AI systems that this worker can ask, by slug.
         seats: how many it can seat now.
         crashed: whether one of them may be a job whose worker has died before.
         polls: whether any call may be due to be looked after; who has just seen that none is saves the question.
@@ -43,22 +48,34 @@ def claim(
     Raises:
         lanes.LaneBusyError: another claimer is at the lane now; nothing was waited for.
     """
-    claimed = _claim(lane, worker, slugs, seats, crashed, polls)
+    claimed = _claim(lane, worker, routes, seats, crashed, polls)
     for ticket in claimed:
-        say(ticket, "claimed")
+        say(ticket, "claimed" if ticket.remote_id else "started")
     return claimed
 
 
-def _claim(lane: str, worker: UUID, slugs: Collection[str], seats: int, crashed: bool, polls: bool) -> list[Ticket]:
+def _claim(
+    lane: str, worker: UUID, routes: Mapping[str, Route], seats: int, crashed: bool, polls: bool
+) -> list[Ticket]:
     token = uuid4()
     with transaction.atomic():
         room = lanes.lock(lane)
         room = room if polls else replace(room, polls=False)
-        jobs = _probe(room, slugs, crashed) if room.probe else _choose(room, slugs, seats, crashed)
+        jobs = _probe(room, routes, crashed) if room.probe else _choose(room, routes, seats, crashed)
         if not jobs:
             return []
         lanes.note_claim(room, [job.turn for job in jobs if job.remote_id is None], token)
-        return tickets.take([job.id for job in jobs], worker, token, probe=room.probe)
+        taken = tickets.take([job.id for job in jobs], worker, token, routes, probe=room.probe)
+        for number in {job.id for job in jobs} - {ticket.job for ticket in taken}:
+            _look_after_instead(CaptureJob.objects.filter(pk=number, claim_token=token))
+    return taken
+
+
+def _look_after_instead(claimed: JobQuerySet) -> None:
+    """A call of a job has become known that was given up: nothing is started anew."""
+    (number,) = claimed.values_list("pk", flat=True)
+    claimed.update(status=Status.PENDING, attempts=F("attempts") - 1, **NOBODY)
+    take_up(number)
 
 
 def _choose(room: Room, slugs: Collection[str], seats: int, crashed: bool) -> list[Locked]:
@@ -100,42 +117,33 @@ def _first(jobs: JobQuerySet, most: int, crashed: bool) -> Any:
 
 
 def release(ticket: Ticket) -> bool:
-    """Hand back a job for which nothing was sent, or which is only being looked after.
-
-    A start that was committed and not sent, since the reply to its COMMIT was lost, is taken back.
-    """
+    """Hand back a call that is only being looked after: it is due again, for anybody."""
     mine = CaptureJob.objects.filter(pk=ticket.job, claim_token=ticket.token)
-    with transaction.atomic():
-        if ticket.remote_id is None and mine.filter(status=Status.RUNNING).update(
-            status=Status.PENDING, attempts=ticket.attempts - 1, **NOBODY
-        ):
-            ledger.withdraw_attempt(ticket.attempt)
-            return True
-        return _hand_back(mine) > 0 or _is_back(ticket)
-
-
-def _is_back(ticket: Ticket) -> bool:
-    """Whether the job stands as its release leaves it, since the reply to that COMMIT was lost."""
-    job = CaptureJob.objects.filter(pk=ticket.job)
-    if ticket.remote_id is None:
-        return job.pending().filter(attempts=ticket.attempts - 1).exists()
-    return job.waiting().filter(remote_id=ticket.remote_id).exists()
+    # If the reply to this COMMIT was lost, it stands as this leaves it.
+    back = CaptureJob.objects.waiting().filter(pk=ticket.job, remote_id=ticket.remote_id)
+    return _let_go(mine) > 0 or back.exists()
 
 
 def release_strays(worker: UUID, held: Collection[UUID]) -> int:
     """Hand back claims in a worker's name that it does not know, since the reply to its COMMIT was lost.
 
+    Nothing was sent for them, as a worker sends only what it knows; so an attempt that was begun there was none.
+
     Arguments:
         held: tokens of the claims that it does know.
     """
-    return _hand_back(CaptureJob.objects.filter(worker=worker).exclude(claim_token__in=held))
+    strays = CaptureJob.objects.filter(worker=worker).exclude(claim_token__in=held)
+    let_go = _let_go(strays)
+    with transaction.atomic():
+        unsent = strays.filter(status=Status.RUNNING).order_by("pk").select_for_update(of=("self",), no_key=True)
+        jobs = list(unsent.values_list("pk", flat=True))
+        if jobs:
+            ledger.withdraw_attempts(jobs)
+            CaptureJob.objects.filter(pk__in=jobs).update(status=Status.PENDING, attempts=F("attempts") - 1, **NOBODY)
+    return let_go + len(jobs)
 
 
-def _hand_back(claims: JobQuerySet) -> int:
-    """A claim to start goes back in line, a claim to poll is due again; RUNNING is neither and stays."""
+def _let_go(claims: JobQuerySet) -> int:
+    """Of some claims, those of calls in hand: they are due to be looked after again."""
     claimed = claims.filter(status=Status.CLAIMED)
-    to_start = claimed.filter(remote_id__isnull=True).update(status=Status.PENDING, **NOBODY)
-    to_poll = claimed.filter(remote_id__isnull=False).update(
-        status=Status.WAITING, run_after=ClockTimestamp(), **NOBODY
-    )
-    return to_start + to_poll
+    return claimed.update(status=Status.WAITING, run_after=ClockTimestamp(), **NOBODY)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from uuid import UUID, uuid4
 
 from django.db import connection
@@ -14,29 +15,66 @@ from capture.analysis.mentions import Entity
 from capture.analysis.reading import Watch
 from capture.calls import Ticket
 from capture.models import Brand, entities_as_asked
+from capture.providers.base import Account
 from capture.providers.replies import Question
 
+# What has a call in hand is looked after; all else is asked now, and so its intent is written with it: nothing may be
+# sent before that is committed. `begun` leaves out whose earlier call has become known in the meantime.
 TAKE = """
     WITH taken AS (
         UPDATE capture_capturejob job
-        SET status = 'claimed', worker = %(worker)s, claim_token = %(token)s, run_after = NULL
+        SET worker = %(worker)s, claim_token = %(token)s, run_after = NULL,
+            status = CASE WHEN job.remote_id IS NULL THEN 'running' ELSE 'claimed' END,
+            attempts = job.attempts + CASE WHEN job.remote_id IS NULL THEN 1 ELSE 0 END,
+            polls = CASE WHEN job.remote_id IS NULL THEN 0 ELSE job.polls END,
+            asked_at = CASE WHEN job.remote_id IS NULL THEN clock_timestamp() ELSE job.asked_at END,
+            reason = CASE WHEN job.remote_id IS NULL THEN '' ELSE job.reason END
         FROM capture_prompt prompt, capture_check asked, capture_brand brand
         WHERE job.id = ANY(%(jobs)s) AND prompt.id = job.prompt_id
             AND asked.id = job.of_check_id AND brand.id = asked.brand_id
         RETURNING
-            job.id, job.provider, job.lane, job.remote_id, job.attempts, job.unknowns, job.polls, job.crashes,
+            job.id AS job, job.provider, job.lane, job.remote_id, job.attempts, job.unknowns, job.polls, job.crashes,
             extract(epoch FROM clock_timestamp() - job.asked_at)::float8 AS age,
             prompt.text, asked.country, asked.language, asked.names, brand.id AS brand, brand.edition
+    ), begun AS (
+        INSERT INTO capture_attempt
+            (id, job_id, number, worker, base_url, simulated, started_at, deadline, live, outcome, reason, error, spent)
+        SELECT
+            call.attempt, job, 1 + (SELECT coalesce(max(number), 0) FROM capture_attempt WHERE job_id = job),
+            %(worker)s, route.address, route.simulated, clock_timestamp(),
+            clock_timestamp() + make_interval(secs => route.patience), false, 'open', '', '', true
+        FROM taken
+        JOIN unnest(%(jobs)s::bigint[], %(attempts)s::uuid[]) AS call (job, attempt) USING (job)
+        JOIN unnest(
+            %(slugs)s::text[], %(addresses)s::text[], %(simulated)s::boolean[], %(patience)s::float8[]
+        ) AS route (provider, address, simulated, patience) USING (provider)
+        WHERE remote_id IS NULL
+            AND NOT EXISTS (SELECT FROM capture_attempt known WHERE known.job_id = job AND known.live)
+        RETURNING id, job_id
     )
-    SELECT taken.*, live.id, live.base_url, live.simulated
+    SELECT taken.*, coalesce(live.id, begun.id), live.base_url, live.simulated
     FROM taken
+    LEFT JOIN begun ON begun.job_id = taken.job
     LEFT JOIN capture_attempt live
-        ON live.job_id = taken.id AND live.ended_at IS NULL AND taken.remote_id IS NOT NULL
+        ON live.job_id = taken.job AND live.ended_at IS NULL AND taken.remote_id IS NOT NULL
 """
 
 
+@dataclass(frozen=True, slots=True)
+class Route:
+    """How a worker asks an AI system.
+
+    Arguments:
+        account: whom it is asked of.
+        patience: seconds after which the exchange of a start is over, one way or the other.
+    """
+
+    account: Account
+    patience: float
+
+
 class Taken(NamedTuple):
-    """A row of it; the last three are empty where no call is live."""
+    """A row of it; the last three are empty where no call is live, but for the attempt that is to be begun."""
 
     job: int
     provider: str
@@ -57,18 +95,38 @@ class Taken(NamedTuple):
     base_url: str | None
     simulated: bool | None
 
+    @property
+    def may_go_on(self) -> bool:
+        """Whether there is something to be looked after, or a start that was written down."""
+        return self.remote_id is not None or self.attempt is not None
 
-def take(jobs: Sequence[int], worker: UUID, token: UUID, *, probe: bool = False) -> list[Ticket]:
+
+def take(
+    jobs: Sequence[int], worker: UUID, token: UUID, routes: Mapping[str, Route], *, probe: bool = False
+) -> list[Ticket]:
     """Write that a worker has these jobs, which are locked and in nobody's hands; their tickets, in the same order.
+
+    A job is left out if a call of it has become known by now, after which nothing may be started.
 
     Arguments:
         token: of this claim.
+        routes: to all AI systems of the jobs, by slug.
         probe: of a lane that has cooled.
     """
+    values: dict[str, Any] = {
+        "jobs": list(jobs),
+        "attempts": [uuid4() for _ in jobs],
+        "worker": worker,
+        "token": token,
+        "slugs": list(routes),
+        "addresses": [route.account.base_url for route in routes.values()],
+        "simulated": [route.account.simulated for route in routes.values()],
+        "patience": [route.patience for route in routes.values()],
+    }
     with connection.cursor() as cursor:
-        cursor.execute(TAKE, {"jobs": list(jobs), "worker": worker, "token": token})
+        cursor.execute(TAKE, values)
         taken = [Taken(*row) for row in cursor.fetchall()]
-    return [_ticket(job, token, probe) for job in sorted(taken, key=lambda job: jobs.index(job.job))]
+    return [_ticket(job, token, probe) for job in sorted(taken, key=lambda job: jobs.index(job.job)) if job.may_go_on]
 
 
 @lru_cache(maxsize=1000)
@@ -78,8 +136,8 @@ def _today(brand: int, edition: int) -> tuple[Entity, ...]:
 
 
 def _ticket(job: Taken, token: UUID, probe: bool) -> Ticket:
-    live = job.attempt is not None
     attempt = job.attempt or uuid4()
+    in_hand = job.remote_id is not None
     return Ticket(
         job=job.job,
         token=token,
@@ -90,11 +148,11 @@ def _ticket(job: Taken, token: UUID, probe: bool) -> Ticket:
         remote_id=job.remote_id,
         base_url=job.base_url or "",
         simulated=bool(job.simulated),
-        attempts=job.attempts if live else job.attempts + 1,
+        attempts=job.attempts,
         unknowns=job.unknowns,
-        polls=job.polls + 1 if live else 0,
+        polls=job.polls + 1 if in_hand else 0,
         crashed=job.crashes > 0,
         probe=probe,
         watch=Watch(entities_as_asked(json.loads(job.names)), _today(job.brand, job.edition), job.edition),
-        age=job.age or 0.0 if live else 0.0,
+        age=job.age or 0.0 if in_hand else 0.0,
     )

@@ -47,7 +47,7 @@ alive AS (
 open AS (
     SELECT job.*, job.status = 'pending' AND job.run_after IS NULL AS in_line
     FROM chosen JOIN capture_capturejob job ON job.of_check_id = chosen.id
-    WHERE job.status IN ('pending', 'claimed', 'running', 'waiting')
+    WHERE job.finished_at IS NULL
 ),
 lanes AS (
     SELECT lane.*, lane.cooling_since IS NOT NULL AND lane.cooling_until > statement_timestamp() AS cools, (

@@ -23,7 +23,7 @@ SELECT job.id, job.prompt_id, job.provider, job.sample, job.lane, job.status, jo
     (SELECT simulated FROM capture_attempt WHERE job_id = job.id ORDER BY number DESC LIMIT 1),
     statement_timestamp() - job.asked_at
 FROM capture_capturejob job
-WHERE job.of_check_id = %s AND job.status IN ('pending', 'claimed', 'running', 'waiting')
+WHERE job.of_check_id = %s AND job.finished_at IS NULL
 """
 
 KEPT = """
