@@ -71,11 +71,12 @@ def _settle() -> None:
 def _claim_seconds(rounds: int) -> float:
     """The median time of a claim that takes eight jobs, and of the hand-back that makes them claimable again."""
     from capture import queue
+    from tests.factories import routes
 
     worker, times = uuid4(), []
     for _ in range(rounds):
         began = time.perf_counter()
-        tickets = queue.claim(LANE, worker, ["chatgpt"], SEATS)
+        tickets = queue.claim(LANE, worker, routes(["chatgpt"]), SEATS)
         times.append(time.perf_counter() - began)
         assert len(tickets) == SEATS
         queue.release_strays(worker, [])
@@ -88,6 +89,7 @@ def _frozen(idle: float) -> tuple[float, float]:
 
     from capture import lanes, queue
     from capture.queue import claims
+    from tests.factories import routes
 
     held, done = threading.Event(), threading.Event()
 
@@ -98,7 +100,7 @@ def _frozen(idle: float) -> tuple[float, float]:
 
     def claim() -> None:
         try:
-            queue.claim(LANE, uuid4(), ["chatgpt"], SEATS)
+            queue.claim(LANE, uuid4(), routes(["chatgpt"]), SEATS)
         except InternalError:
             pass  # the server has ended its transaction, as it should
         finally:
@@ -112,10 +114,10 @@ def _frozen(idle: float) -> tuple[float, float]:
     began, others, worker = time.perf_counter(), [], uuid4()
     while True:
         before = time.perf_counter()
-        queue.claim("perplexity", worker, ["perplexity"], SEATS)
+        queue.claim("perplexity", worker, routes(["perplexity"]), SEATS)
         others.append(time.perf_counter() - before)
         try:
-            queue.claim(LANE, worker, ["chatgpt"], SEATS)
+            queue.claim(LANE, worker, routes(["chatgpt"]), SEATS)
             break
         except lanes.LaneBusyError:
             time.sleep(0.01)

@@ -40,18 +40,16 @@ Turn = tuple[float, list[float]]  # jobs a second, and how long each claim took 
 
 def _work(seconds: float) -> Turn:
     from capture import queue
-    from tests.factories import ACCOUNT, PATIENCE
+    from tests.factories import routes
 
     worker, jobs = uuid4(), 0
     claims: list[float] = []
     began = time.perf_counter()
     while time.perf_counter() - began < seconds:
         before = time.perf_counter()
-        tickets = queue.claim(LANE, worker, ["chatgpt"], SEATS)
+        tickets = queue.claim(LANE, worker, routes(["chatgpt"]), SEATS)
         claims.append(1000 * (time.perf_counter() - before))
-        for ticket in tickets:
-            queue.start(ticket, worker, ACCOUNT, PATIENCE)
-            queue.release(ticket)
+        queue.release_strays(worker, [])
         jobs += len(tickets)
     return jobs / (time.perf_counter() - began), claims
 

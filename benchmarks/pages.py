@@ -199,16 +199,14 @@ def _half_way(user: Any, size: Size) -> Any:
     from capture import queue
     from capture.models import CaptureJob
     from capture.providers import registry
-    from tests.factories import ACCOUNT, PATIENCE, WORKER, answer, claim, make_check
+    from tests.factories import answer, claim, make_check
 
     texts = tuple(f"Which espresso machine is best for an office of {number} people?" for number in range(size.prompts))
     check = make_check(user, prompts=texts, providers=size.systems, samples=size.samples)
     for lane in sorted({registry.by_slug[slug].lane for slug in size.systems}):
         for ticket in claim(lane, size.answered):
-            queue.start(ticket, WORKER, ACCOUNT, PATIENCE)
             queue.complete(ticket, answer(ANSWER))
         for ticket in claim(lane, size.in_hand):
-            queue.start(ticket, WORKER, ACCOUNT, PATIENCE)
             queue.wait(ticket, f"id-{ticket.job}", after=3_600)
     CaptureJob.objects.pending().filter(of_check=check).update(turn=LATER)  # the next check's are claimed before these
     return check

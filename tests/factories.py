@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Collection
 from decimal import Decimal
 from typing import Any
 from uuid import UUID, uuid4
@@ -65,21 +65,33 @@ def make_job(**fields: Any) -> CaptureJob:
     return make_check(**fields).jobs.get()
 
 
-def claim(lane: str = "openai", seats: int = 8, worker: UUID = WORKER, slugs: Sequence[str] = ()) -> list[Ticket]:
-    return queue.claim(lane, worker, slugs or tuple(registry.by_slug), seats)
+def routes(
+    slugs: Collection[str] = (), account: Account = ACCOUNT, patience: float = PATIENCE
+) -> dict[str, queue.Route]:
+    """To these AI systems, or to all."""
+    return dict.fromkeys(slugs or registry.by_slug, queue.Route(account, patience))
 
 
-def claim_one(job: CaptureJob) -> Ticket:
+def claim(
+    lane: str = "openai",
+    seats: int = 8,
+    worker: UUID = WORKER,
+    slugs: Collection[str] = (),
+    account: Account = ACCOUNT,
+) -> list[Ticket]:
+    """Bring pending jobs to RUNNING; what is due to be looked after is CLAIMED."""
+    return queue.claim(lane, worker, routes(slugs, account), seats)
+
+
+def hand_back() -> None:
+    """Bring what was claimed to be started, and of which nothing was sent, to PENDING."""
+    queue.release_strays(WORKER, [])
+
+
+def claim_one(job: CaptureJob, account: Account = ACCOUNT) -> Ticket:
     """Claim in the job's lane; the job has to be the only one there that can be claimed."""
-    (ticket,) = claim(job.lane)
+    (ticket,) = claim(job.lane, account=account)
     assert ticket.job == job.pk
-    return ticket
-
-
-def start_one(job: CaptureJob, account: Account = ACCOUNT) -> Ticket:
-    """Bring a job to RUNNING."""
-    ticket = claim_one(job)
-    assert queue.start(ticket, WORKER, account, PATIENCE)
     return ticket
 
 
@@ -94,7 +106,7 @@ def answer(text: str = "Northwind is liked by many.", **fields: Any) -> Answered
 
 def complete_one(job: CaptureJob, text: str = "Northwind is liked by many.", **fields: Any) -> None:
     """Bring a pending job to DONE with an answer."""
-    finish(start_one(job), answer(text, **fields))
+    finish(claim_one(job), answer(text, **fields))
 
 
 def finish(ticket: Ticket, reply: Answered) -> None:

@@ -93,21 +93,18 @@ class Model:
 
     def claim(self, ticket: Ticket, worker: UUID) -> None:
         job = self.jobs[ticket.job]
-        job.status, job.token, job.worker = Status.CLAIMED, ticket.token, worker
-
-    def start(self, ticket: Ticket) -> bool:
-        """Says whether the call may be sent."""
-        if not self.holds(ticket):
-            return False
-        job = self.jobs[ticket.job]
-        if job.adoptable:
-            self._let_go(job, Status.PENDING)
-            self._take_up(job)
-            return False
-        job.status, job.attempts = Status.RUNNING, ticket.attempts
-        if not job.call(ticket.attempt):
+        assert job.remote or not job.adoptable
+        job.status, job.token, job.worker = Status.CLAIMED if job.remote else Status.RUNNING, ticket.token, worker
+        if not job.remote:
+            job.attempts += 1
+            assert ticket.attempts == job.attempts
             job.calls.append(Call(ticket.attempt))
-        return True
+
+    def look_after_instead(self, pk: int) -> None:
+        """A job was to be started of which a call is live."""
+        job = self.jobs[pk]
+        assert job.status == Status.PENDING
+        assert self._take_up(job)
 
     def wait(self, ticket: Ticket, remote: str) -> None:
         job = self.jobs.get(ticket.job)
@@ -170,16 +167,15 @@ class Model:
     def release(self, ticket: Ticket) -> None:
         if not self.holds(ticket):
             return
-        job = self.jobs[ticket.job]
-        if job.status == Status.RUNNING:
-            job.attempts = ticket.attempts - 1
-            job.calls = [call for call in job.calls if call.attempt != ticket.attempt]
-        self._hand_back(job)
+        self._let_go(self.jobs[ticket.job], Status.WAITING)
 
     def release_strays(self, worker: UUID, held: set[UUID]) -> None:
         for job in self.jobs.values():
-            if job.worker == worker and job.status == Status.CLAIMED and job.token not in held:
-                self._hand_back(job)
+            if job.worker == worker and job.status in HELD and job.token not in held:
+                if job.status == Status.RUNNING:
+                    job.attempts -= 1
+                    job.calls = [call for call in job.calls if not call.open]
+                self._let_go(job, Status.WAITING if job.remote else Status.PENDING)
 
     # ------------------------------------------------------------------------------------------- lost workers
 
@@ -250,9 +246,6 @@ class Model:
         job.status, job.remote, job.put_off = Status.WAITING, call.remote, False
         call.outcome = AttemptOutcome.OPEN
         return True
-
-    def _hand_back(self, job: Job) -> None:
-        self._let_go(job, Status.WAITING if job.remote else Status.PENDING)
 
     def _let_go(self, job: Job, status: Status) -> None:
         job.status, job.token, job.worker, job.put_off = status, None, None, False

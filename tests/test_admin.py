@@ -33,6 +33,7 @@ from capture.models.clock import database_now, database_today
 from capture.providers import registry
 from tests.factories import (
     WORKER,
+    claim_one,
     complete_one,
     error,
     fresh,
@@ -40,7 +41,6 @@ from tests.factories import (
     make_job,
     make_team,
     make_user,
-    start_one,
     unknown_error,
 )
 from tests.lost_workers import fall_silent, lose, make_worker
@@ -369,7 +369,7 @@ class TestLanes:
         assert lane.least_seconds_between_starts == 0
 
     def test_it_shows_what_is_in_flight_and_until_when_it_cools_and_why(self, admin_client):
-        start_one(make_job())
+        claim_one(make_job())
         now = database_now()
         Lane.objects.filter(name="openai").update(
             cooling_since=now, cooling_until=now + timedelta(minutes=15), cooling_reason="invalid_api_key"
@@ -386,7 +386,7 @@ class TestLanes:
         lane = Lane.objects.get(name="openai")
 
         new = rows_of(get(admin_client, page_of(lane)))
-        start_one(make_job())
+        claim_one(make_job())
         Lane.objects.update(cooling_since=database_now(), cooling_until=database_now() + timedelta(minutes=15))
         cooling = rows_of(get(admin_client, page_of(lane)))
         Lane.objects.update(cooling_since=None, cooling_until=None, opened_at=database_now())
@@ -502,7 +502,7 @@ class TestWorkers:
 class TestActions:
     def test_jobs_without_an_answer_are_asked_again(self, admin_client):
         failed = make_job()
-        queue.fail(start_one(failed), error())
+        queue.fail(claim_one(failed), error())
         answered = make_job()
         complete_one(answered)
 
@@ -514,7 +514,7 @@ class TestActions:
 
     def test_jobs_that_were_not_asked_yet_are_cancelled(self, admin_client):
         started = make_job()
-        start_one(started)
+        claim_one(started)
         pending = make_job()
 
         html = act(admin_client, "cancel", [started, pending])
@@ -526,7 +526,7 @@ class TestActions:
     @pytest.mark.parametrize(("action", "cost"), [("settle_as_charged", "0.02"), ("settle_as_not_charged", "0")])
     def test_an_unknown_outcome_is_found_and_settled(self, admin_client, action, cost):
         job = make_job()
-        queue.fail(start_one(job), unknown_error())
+        queue.fail(claim_one(job), unknown_error())
         attempt = Attempt.objects.get()
         assert str(attempt.pk) in admin_client.get(list_of("attempt") + "?unsettled=yes").content.decode()
 

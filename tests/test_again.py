@@ -14,12 +14,12 @@ from tests.factories import (
     FOR_MONEY,
     answer,
     claim,
+    claim_one,
     complete_one,
     error,
     fresh,
     make_check,
     make_job,
-    start_one,
     unknown_error,
 )
 
@@ -37,7 +37,7 @@ def again(*jobs: CaptureJob, **estimates: Decimal) -> int:
 
 def test_a_ticket_that_is_there_goes_back_in_line_with_attempts_afresh():
     job = make_job()
-    queue.fail(start_one(job), error())
+    queue.fail(claim_one(job), error())
 
     assert again(job) == 1
 
@@ -46,7 +46,7 @@ def test_a_ticket_that_is_there_goes_back_in_line_with_attempts_afresh():
 
 def test_one_that_was_cleaned_up_is_made_anew_and_can_be_answered():
     job = make_job()
-    queue.fail(start_one(job), error())
+    queue.fail(claim_one(job), error())
     job.delete()
 
     assert again(job) == 1
@@ -60,16 +60,16 @@ def test_one_that_was_cleaned_up_is_made_anew_and_can_be_answered():
 
 def test_what_was_tried_and_spent_before_the_cleanup_counts_on():
     job = make_job()
-    queue.ask_again(start_one(job, FOR_MONEY), unknown_error(), 0)
+    queue.ask_again(claim_one(job, FOR_MONEY), unknown_error(), 0)
     CaptureJob.objects.update(run_after=None)
-    queue.fail(start_one(job, FOR_MONEY), unknown_error())
+    queue.fail(claim_one(job, FOR_MONEY), unknown_error())
     for attempt in Attempt.objects.all():
         ledger.settle(attempt, charged=True)
     for _ in range(2):
         job.delete()
         again(job)
         job = CaptureJob.objects.get()
-        queue.fail(start_one(job, FOR_MONEY), unknown_error())
+        queue.fail(claim_one(job, FOR_MONEY), unknown_error())
         ledger.settle(Attempt.objects.get(), charged=False)
     complete_one(make_ready(job))
 
@@ -105,7 +105,7 @@ def test_an_answer_is_never_asked_for_again_with_or_without_its_ticket():
 
 def test_what_is_open_stays_as_it_is():
     job = make_job()
-    start_one(job)
+    claim_one(job)
 
     assert again(job) == 0
 
@@ -114,7 +114,7 @@ def test_what_is_open_stays_as_it_is():
 
 def test_a_call_that_may_still_end_is_looked_after_and_not_started_anew():
     job = make_job()
-    ticket = start_one(job)
+    ticket = claim_one(job)
     queue.wait(ticket, "r-1", 0)
     (poll,) = claim()
     queue.fail(poll, error("remote_deadline"), live=True)
@@ -173,7 +173,7 @@ def test_a_thousand_jobs_are_called_off_in_a_few_statements(django_assert_max_nu
 
 def test_what_was_tried_before_it_is_called_off_keeps_its_attempts_and_cost():
     job = make_job()
-    queue.ask_again(start_one(job), error("timeout", maybe_charged=True), 0)
+    queue.ask_again(claim_one(job), error("timeout", maybe_charged=True), 0)
     other = make_check(prompts=("Other?",)).jobs.get()
 
     assert queue.cancel(CaptureJob.objects.all()) == 2
@@ -185,7 +185,7 @@ def test_what_was_tried_before_it_is_called_off_keeps_its_attempts_and_cost():
 
 def test_calling_off_twice_keeps_what_a_system_has_said():
     job = make_job()
-    queue.fail(start_one(job), error())
+    queue.fail(claim_one(job), error())
     queue.requeue(CaptureJob.objects.all())
 
     queue.cancel(CaptureJob.objects.all())
@@ -195,9 +195,9 @@ def test_calling_off_twice_keeps_what_a_system_has_said():
 
 def test_asking_again_replaces_why_there_was_none_by_the_answer():
     job = make_job()
-    queue.fail(start_one(job), error())
+    queue.fail(claim_one(job), error())
     again(job)
 
-    assert queue.complete(start_one(job), answer("At last."))
+    assert queue.complete(claim_one(job), answer("At last."))
 
     assert job.of_check.captures.get().text == "At last."

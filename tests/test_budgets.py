@@ -37,7 +37,6 @@ from tests.factories import (
     make_order,
     make_team,
     make_user,
-    start_one,
     stranger,
     unknown_error,
 )
@@ -107,7 +106,7 @@ class TestRoom:
     def test_an_open_job_counts_at_its_estimate_and_then_at_what_it_was_charged(self, team, ada):
         job = make_job(user=ada)
         assert counted(team) == (ZERO, ESTIMATE)
-        ticket = start_one(job, FOR_MONEY)
+        ticket = claim_one(job, FOR_MONEY)
         assert counted(team) == (ZERO, ESTIMATE)
         queue.wait(ticket, "resp_1", 0)
         assert counted(team) == (ZERO, ESTIMATE)
@@ -119,24 +118,24 @@ class TestRoom:
     def test_an_unknown_outcome_counts_beside_the_call_that_is_still_to_come(self, team, ada):
         job = make_job(user=ada)
 
-        queue.ask_again(start_one(job, FOR_MONEY), unknown_error(), 0)
+        queue.ask_again(claim_one(job, FOR_MONEY), unknown_error(), 0)
 
         assert counted(team) == (ESTIMATE, ESTIMATE)
 
     def test_a_failed_job_counts_at_what_it_may_have_been_charged(self, team, ada):
-        queue.fail(start_one(make_job(user=ada), FOR_MONEY), unknown_error())
+        queue.fail(claim_one(make_job(user=ada), FOR_MONEY), unknown_error())
 
         assert counted(team) == (ESTIMATE, ZERO)
 
     def test_a_plain_error_and_a_cancellation_cost_nothing(self, team, ada):
-        queue.fail(start_one(make_job(user=ada), FOR_MONEY), error())
+        queue.fail(claim_one(make_job(user=ada), FOR_MONEY), error())
         queue.cancel(one(make_job(user=ada)))
 
         assert counted(team) == (ZERO, ZERO)
 
     def test_a_call_taken_up_again_counts_twice_until_it_ends(self, team, ada):
         job = make_job(user=ada)
-        late = start_one(job, FOR_MONEY)
+        late = claim_one(job, FOR_MONEY)
         queue.ask_again(late, unknown_error(), 60)
 
         queue.wait(late, "resp_1", 0)
@@ -149,7 +148,7 @@ class TestRoom:
     @pytest.mark.parametrize(("charged", "left"), [(True, "0.98"), (False, "1")])
     def test_settling_an_unknown_outcome_changes_what_is_left(self, team, ada, charged, left):
         give(team, "1")
-        queue.fail(start_one(make_job(user=ada), FOR_MONEY), unknown_error())
+        queue.fail(claim_one(make_job(user=ada), FOR_MONEY), unknown_error())
 
         ledger.settle(Attempt.objects.get(outcome=AttemptOutcome.UNKNOWN), charged=charged)
 
@@ -223,7 +222,7 @@ class TestMonth:
             cursor.execute("SELECT (clock_timestamp() AT TIME ZONE 'UTC')::date")
             (today,) = cursor.fetchone()
 
-        queue.complete(start_one(make_job(user=ada), FOR_MONEY), answer())
+        queue.complete(claim_one(make_job(user=ada), FOR_MONEY), answer())
 
         assert Charge.objects.get().day == today == database_today()
 
@@ -233,15 +232,15 @@ class TestSimulated:
         job = make_job(user=ada)
         assert counted(team) == (ZERO, ZERO)
 
-        queue.complete(start_one(job), answer())
+        queue.complete(claim_one(job), answer())
 
         assert Charge.objects.get().amount == PRICE
         assert counted(team) == (ZERO, ZERO)
 
     def test_a_call_that_is_out_goes_by_where_it_is(self, team, ada, settings):
         settings.CAPTURE_PROVIDER_KEYS |= {"PERPLEXITY_API_KEY": "pplx-test"}
-        start_one(make_job(user=ada))
-        start_one(make_job(user=ada, providers=("perplexity",)), FOR_MONEY)
+        claim_one(make_job(user=ada))
+        claim_one(make_job(user=ada, providers=("perplexity",)), FOR_MONEY)
         asked_for_money_here = counted(team)
         settings.CAPTURE_PROVIDER_KEYS, settings.SIMULATOR_URL = {}, "http://127.0.0.1:9"
         simulated_here = counted(team)
@@ -313,7 +312,7 @@ class TestRequire:
     def test_jobs_that_are_asked_again_need_room_as_new_ones_do(self, team, ada):
         give(team, "0.05")
         for _ in range(2):
-            queue.fail(start_one(make_job(user=ada), FOR_MONEY), error())
+            queue.fail(claim_one(make_job(user=ada), FOR_MONEY), error())
         failed = CaptureJob.objects.filter(team=team)
         charge(team, "0.02")
 
@@ -325,7 +324,7 @@ class TestRequire:
 
     @pytest.mark.usefixtures("free")
     def test_asking_the_simulator_again_costs_nothing(self, ada):
-        queue.fail(start_one(make_job(user=ada)), error())
+        queue.fail(claim_one(make_job(user=ada)), error())
 
         assert budgets.expected(CaptureJob.objects.all()) == 0
 

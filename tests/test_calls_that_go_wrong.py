@@ -13,7 +13,7 @@ from capture.models.clock import ClockTimestamp
 from capture.providers.replies import Pending
 from capture.reports import State, board_of
 from capture.worker import Pace, Worker
-from tests.factories import answer, complete_one, error, fresh, make_check, make_job, start_one
+from tests.factories import answer, claim_one, complete_one, error, fresh, make_check, make_job
 from tests.lost_workers import LIMITS
 from tests.process.running import simulator
 from tests.test_worker import Scripted, _one_connection, let_it_work, make_worker
@@ -85,7 +85,7 @@ def test_fault_29_a_call_whose_reply_never_comes_is_bought_twice_at_most_and_bot
 
 def test_fault_29_what_was_paid_for_stays_recorded_when_its_job_is_cleaned_up():
     job = make_job()
-    queue.ask_again(start_one(job), error("timeout", maybe_charged=True), 0)
+    queue.ask_again(claim_one(job), error("timeout", maybe_charged=True), 0)
     CaptureJob.objects.update(run_after=None)
     complete_one(job)
 

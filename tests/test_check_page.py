@@ -19,17 +19,15 @@ from capture.models import CaptureJob, Lane, Team, Worker
 from capture.providers import registry
 from capture.providers.replies import Refused
 from tests.factories import (
-    ACCOUNT,
-    PATIENCE,
     WORKER,
     answer,
     claim,
+    claim_one,
     complete_one,
     make_check,
     make_job,
     make_user,
     read_as,
-    start_one,
 )
 from tests.test_views import Tags
 
@@ -111,8 +109,6 @@ class TestCells:
     def test_each_says_how_it_stands(self, page, user):
         check = make_check(user, prompts=("One?", "Two?", "Three?", "Four?"))
         first, second, third = claim(seats=3)
-        for ticket in (first, second, third):
-            queue.start(ticket, WORKER, ACCOUNT, PATIENCE)
         queue.complete(first, answer())
         queue.complete(second, Refused("No."))
         queue.wait(third, "resp_1", after=5)
@@ -128,7 +124,7 @@ class TestCells:
 
     def test_a_call_under_way_says_for_how_long(self, page, user):
         job = make_job(user=user)
-        start_one(job)
+        claim_one(job)
         CaptureJob.objects.update(asked_at=timezone.now() - timedelta(seconds=12.5))
 
         html = page(job.of_check)
@@ -163,7 +159,6 @@ class TestCells:
     def test_an_answer_says_whether_it_names_the_brand(self, page, user):
         check = make_check(user, prompts=("One?", "Two?", "Three?"))
         for ticket in claim():
-            queue.start(ticket, WORKER, ACCOUNT, PATIENCE)
             queue.complete(ticket, answer())
         first, second, third = check.captures.order_by("prompt__position")
         read_as(first, "competitor:0", "brand")
@@ -180,7 +175,6 @@ class TestCells:
     def test_several_samples_say_together_how_many_name_the_brand(self, page, user):
         check = make_check(user, samples=3)
         for ticket in claim(seats=3):
-            queue.start(ticket, WORKER, ACCOUNT, PATIENCE)
             queue.complete(ticket, answer())
         for capture, keys in zip(check.captures.all(), (["brand"], [], ["brand"]), strict=True):
             read_as(capture, *keys)
@@ -243,7 +237,6 @@ class TestPage:
         check = make_check(user, prompts=("One?", "Two?"))
         assert "left" not in progress_on(page(check))["data-spoken"]
         (ticket,) = claim(seats=1)
-        queue.start(ticket, WORKER, ACCOUNT, PATIENCE)
         queue.complete(ticket, answer())
         check.captures.update(seconds=240)
         cache.clear()
@@ -257,7 +250,6 @@ class TestPage:
     def test_a_constant_number_of_queries(self, ada, user, prompts, django_assert_num_queries):
         check = make_check(user, prompts=tuple(f"Question {number}?" for number in range(prompts)))
         for ticket in claim():
-            queue.start(ticket, WORKER, ACCOUNT, PATIENCE)
             queue.complete(ticket, answer())
 
         # Session, user, the glance; prompts, jobs, captures; how long calls take; the money; the figures, of two.
@@ -292,8 +284,7 @@ class TestNews:
     def test_only_the_cells_that_have_changed_are_sent(self, page, poll, user):
         check = make_check(user, prompts=tuple(f"Question {number}?" for number in range(40)))
         html = page(check)
-        for ticket in claim(seats=2):
-            queue.start(ticket, WORKER, ACCOUNT, PATIENCE)
+        claim(seats=2)
         changed = {place for place, words in cells_in(page(check)).items() if words != cells_in(html)[place]}
 
         news = poll(check, html)
@@ -309,7 +300,6 @@ class TestNews:
         html = page(check)
         cells = cells_in(html)
         for ticket in claim(seats=5):
-            queue.start(ticket, WORKER, ACCOUNT, PATIENCE)
             queue.complete(ticket, answer())
 
         news = poll(check, html)
@@ -322,7 +312,6 @@ class TestNews:
         html = page(check)
         assert together_in(html) == {"1-chatgpt": "", "2-chatgpt": ""}
         (ticket,) = claim(seats=1)
-        queue.start(ticket, WORKER, ACCOUNT, PATIENCE)
         queue.complete(ticket, answer())
         capture = check.captures.get()
         read_as(capture, "brand")
@@ -337,11 +326,9 @@ class TestNews:
         check = make_check(user, prompts=("One?", "Two?"))
         html = page(check)
         first, last = claim(seats=2)
-        queue.start(first, WORKER, ACCOUNT, PATIENCE)
         queue.complete(first, answer())
         news = poll(check, html)
         assert 'id="summary"' not in news
-        queue.start(last, WORKER, ACCOUNT, PATIENCE)
         queue.complete(last, answer())
         for capture in check.captures.all():
             read_as(capture, "brand")
@@ -399,7 +386,6 @@ class TestNews:
         Lane.objects.update(limit=100)
         html = page(check)
         for ticket in claim(seats=20):
-            queue.start(ticket, WORKER, ACCOUNT, PATIENCE)
             queue.complete(ticket, answer())
 
         # Session, user, the glance; prompts, jobs, captures. How long calls take was measured a moment ago.

@@ -19,9 +19,8 @@ from capture.models.clock import ClockTimestamp, database_now
 from capture.models.jobs import FINAL
 from capture.queue.cleanup import Cursor, old_jobs
 from capture.reports import check_url
+from tests import lost_workers
 from tests.factories import (
-    ACCOUNT,
-    PATIENCE,
     answer,
     claim,
     claim_one,
@@ -30,11 +29,9 @@ from tests.factories import (
     make_check,
     make_job,
     make_user,
-    start_one,
-    stranger,
     unknown_error,
 )
-from tests.lost_workers import make_worker, start
+from tests.lost_workers import make_worker
 from tests.test_queue import _plan, _rows
 from tests.test_races import elsewhere, held_open
 from tests.views.conftest import ada, browser, mixed_check, path_of, place_of
@@ -70,7 +67,7 @@ def done_job() -> CaptureJob:
 
 def failed_job() -> CaptureJob:
     job = make_job()
-    queue.fail(start_one(job), error())
+    queue.fail(claim_one(job), error())
     return job
 
 
@@ -123,12 +120,12 @@ class TestWhatIsOldEnough:
 
 class TestWhatStays:
     def test_fault_23_open_jobs_stay_however_old_they_are(self):
-        pending, _claimed, running, waiting = (make_job(user=make_user()) for _ in range(4))
-        tickets = {ticket.job: ticket for ticket in claim()}
-        queue.release(tickets[pending.pk])
-        for job in (running, waiting):
-            queue.start(tickets[job.pk], stranger(), ACCOUNT, PATIENCE)
-        queue.wait(tickets[waiting.pk], "resp_1", 0)
+        for _ in range(4):
+            make_job(user=make_user())
+        claimed, waiting, _running = claim(seats=3)
+        queue.wait(claimed, "resp_1", 0)
+        queue.wait(waiting, "resp_2", 60)
+        claim(seats=1)
         CaptureJob.objects.update(created_at=ClockTimestamp() - timedelta(days=1000))
 
         assert clean(0, 0).jobs == 0
@@ -138,7 +135,7 @@ class TestWhatStays:
 
     def test_fault_23_a_job_with_an_unknown_outcome_stays_until_somebody_has_settled_it(self):
         job = make_job()
-        queue.fail(start_one(job), unknown_error())
+        queue.fail(claim_one(job), unknown_error())
 
         assert clean(0, 0) == Tally(kept=1)
         ledger.settle(Attempt.objects.get(), charged=True)
@@ -146,7 +143,7 @@ class TestWhatStays:
 
     def test_fault_23_a_job_whose_call_may_still_end_stays(self):
         job = make_job()
-        queue.wait(start_one(job), "resp_1", 0)
+        queue.wait(claim_one(job), "resp_1", 0)
         queue.fail(claim_one(job), error("too_long"), live=True)
 
         assert clean(0, 0) == Tally(kept=1)
@@ -234,7 +231,7 @@ class TestBatches:
     def test_what_it_foresees_is_what_it_does(self):
         done_job()
         failed_job()
-        queue.fail(start_one(make_job()), unknown_error())
+        queue.fail(claim_one(make_job()), unknown_error())
         Worker.objects.filter(pk=make_worker()).update(stopped_at=ClockTimestamp())
         Session.objects.create(session_key="old", session_data="", expire_date=database_now() - timedelta(days=1))
         failed_login(minutes=16)
@@ -259,7 +256,7 @@ class TestWorkersAndSessions:
 
     def test_a_lost_worker_from_which_jobs_are_to_be_taken_back_stays(self):
         worker = make_worker()
-        start(worker, make_job())
+        lost_workers.claim(worker, make_job())
         Worker.objects.update(lost_at=ClockTimestamp() - timedelta(days=15))
 
         assert clean().workers == 0
@@ -321,7 +318,7 @@ class TestPagesAfterwards:
 
     def test_an_answer_that_comes_late_to_a_job_that_is_gone_changes_nothing(self):
         job = make_job()
-        ticket = start_one(job)
+        ticket = claim_one(job)
         queue.complete(ticket, answer("The first."))
         clean(0, 0)
 

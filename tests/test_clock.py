@@ -10,7 +10,7 @@ from django.db import connection
 from capture import heartbeat
 from capture.models import Attempt, CaptureJob, Worker
 from tests.conftest import CHECKOUT
-from tests.factories import make_job, start_one
+from tests.factories import claim_one, make_job
 from tests.lost_workers import make_worker
 
 pytestmark = pytest.mark.django_db
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.django_db
 def test_fault_15_what_is_written_in_a_long_transaction_is_not_dated_at_its_beginning():
     worker = make_worker()
     job = make_job()
-    start_one(job)
+    claim_one(job)
     heartbeat.beat(worker)
 
     (beginning,) = ask("SELECT now()")

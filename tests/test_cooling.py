@@ -15,15 +15,14 @@ from capture.models.clock import ClockTimestamp, database_now
 from capture.providers.replies import Kind, Pending, Scope
 from capture.retry import Limits, PutBack, Situation, decide
 from tests.factories import (
-    ACCOUNT,
-    PATIENCE,
     answer,
     claim,
+    claim_one,
     error,
     fresh,
+    hand_back,
     make_check,
     prompts,
-    start_one,
     stranger,
     unknown_error,
 )
@@ -70,7 +69,6 @@ def take_calls(count):
 
 def start_next():
     (ticket,) = claim(seats=1)
-    assert queue.start(ticket, stranger(), ACCOUNT, PATIENCE)
     return ticket
 
 
@@ -121,9 +119,9 @@ def test_a_probe_whose_worker_is_gone_is_followed_by_another():
     make_check(prompts=prompts(5))
     cooling.throttle("openai", told_to_wait(1), 0.1)
     time_passes(seconds=2)
-    (probe,) = claim()
+    claim()
 
-    queue.release(probe)
+    hand_back()
 
     (other,) = claim(worker=stranger())
     assert other.probe
@@ -372,7 +370,6 @@ def test_fault_38_waits_that_calls_in_hand_are_told_of_belong_to_the_time_when_t
     check = make_check(prompts=prompts(8))
     tickets = claim()
     for ticket in tickets:
-        queue.start(ticket, stranger(), ACCOUNT, PATIENCE)
         queue.wait(ticket, f"resp_{ticket.job}", 0)
     check.jobs.update(asked_at=F("asked_at") - timedelta(minutes=1))
     over = error("rate_limit_exceeded", ended=True, heard=True, throttled=True)
@@ -421,7 +418,7 @@ def test_a_pause_that_ends_is_no_cooling_that_ended():
 
 def test_a_call_that_is_looked_after_stays_live_while_its_key_is_refused():
     job = make_check().jobs.get()
-    queue.wait(start_one(job), "resp_1", 0)
+    queue.wait(claim_one(job), "resp_1", 0)
     cooling.shut("openai", refused())
 
     assert claim() == []

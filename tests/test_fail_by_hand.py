@@ -10,10 +10,7 @@ from capture import lanes, ledger, queue, recovery
 from capture.calls import Ticket
 from capture.models import Attempt, AttemptOutcome, Capture, CaptureJob, Charge, Outcome, Status
 from tests.factories import (
-    ACCOUNT,
     FOR_MONEY,
-    PATIENCE,
-    WORKER,
     answer,
     claim_one,
     complete_one,
@@ -23,7 +20,6 @@ from tests.factories import (
     make_check,
     make_job,
     prompts,
-    start_one,
     unknown_error,
 )
 from tests.lost_workers import LIMITS
@@ -51,20 +47,9 @@ def test_a_job_in_line_fails_and_says_why_and_costs_nothing():
     assert not Charge.objects.exists()
 
 
-def test_a_claim_of_which_nothing_was_sent_is_no_longer_its_workers():
-    job = make_job()
-    ticket = claim_one(job)
-
-    fail(job)
-
-    assert not queue.start(ticket, WORKER, ACCOUNT, PATIENCE)
-    assert fresh(job).status == Status.FAILED
-    assert not Attempt.objects.exists()
-
-
 def test_a_start_that_is_being_sent_has_an_unknown_outcome_that_counts():
     job = make_job()
-    start_one(job)
+    claim_one(job)
 
     fail(job)
 
@@ -76,7 +61,7 @@ def test_a_start_that_is_being_sent_has_an_unknown_outcome_that_counts():
 
 def test_its_answer_is_kept_when_it_comes_all_the_same():
     job = make_job()
-    ticket = start_one(job)
+    ticket = claim_one(job)
     fail(job)
 
     finish(ticket, answer())
@@ -88,7 +73,7 @@ def test_its_answer_is_kept_when_it_comes_all_the_same():
 
 def test_its_late_id_is_looked_after_before_anything_is_started_anew():
     job = make_job()
-    ticket = start_one(job)
+    ticket = claim_one(job)
     fail(job)
 
     queue.wait(ticket, "resp_1", 0)
@@ -98,7 +83,7 @@ def test_its_late_id_is_looked_after_before_anything_is_started_anew():
 
 def test_its_late_error_says_that_it_cost_nothing():
     job = make_job()
-    ticket = start_one(job)
+    ticket = claim_one(job)
     fail(job)
 
     queue.ask_again(ticket, error(), 1)
@@ -111,7 +96,7 @@ def test_its_late_error_says_that_it_cost_nothing():
 @pytest.mark.parametrize("held", [False, True])
 def test_a_call_in_hand_stays_live_and_is_looked_after_when_asked_again(held):
     job = make_job()
-    queue.wait(start_one(job), "resp_1", 0)
+    queue.wait(claim_one(job), "resp_1", 0)
     if held:
         claim_one(job)
 
@@ -126,14 +111,14 @@ def test_a_call_in_hand_stays_live_and_is_looked_after_when_asked_again(held):
 
 def given_up_by_hand(job) -> Ticket:
     """Its call is being polled when somebody fails the job; gives the poll."""
-    queue.wait(start_one(job, FOR_MONEY), "resp_1", 0)
+    queue.wait(claim_one(job, FOR_MONEY), "resp_1", 0)
     polled = claim_one(job)
     fail(job)
     return polled
 
 
 def given_up_by_time(job) -> Ticket:
-    queue.wait(start_one(job, FOR_MONEY), "resp_1", 0)
+    queue.wait(claim_one(job, FOR_MONEY), "resp_1", 0)
     polled = claim_one(job)
     queue.fail(polled, error("remote_deadline"), live=True)
     return polled
@@ -210,7 +195,7 @@ class TestACallThatNobodyLooksAfter:
 
     def test_it_stays_settled_when_another_attempt_brings_the_answer(self, give_up, charged, cost):
         job = make_job()
-        first = start_one(job, FOR_MONEY)
+        first = claim_one(job, FOR_MONEY)
         queue.ask_again(first, unknown_error(), 0)
         CaptureJob.objects.update(run_after=None)
         give_up(job)
@@ -226,7 +211,7 @@ class TestACallThatNobodyLooksAfter:
 
 def test_a_call_that_is_looked_after_is_nobodys_to_settle():
     job = make_job()
-    queue.wait(start_one(job), "resp_1", 0)
+    queue.wait(claim_one(job), "resp_1", 0)
     waiting = settle(charged=True)
     claim_one(job)
 
@@ -235,7 +220,7 @@ def test_a_call_that_is_looked_after_is_nobodys_to_settle():
 
 def test_nothing_of_it_is_left_to_be_taken_back():
     job = make_job()
-    start_one(job)
+    claim_one(job)
 
     fail(job)
 

@@ -16,16 +16,13 @@ from capture.providers.replies import Basis, Blocked, Cost, Empty, FinalReply, I
 from capture.providers.replies import Source as Page
 from capture.queue import Ending
 from tests.factories import (
-    ACCOUNT,
-    PATIENCE,
-    WORKER,
     answer,
     claim,
+    claim_one,
     error,
     make_check,
     make_user,
     prompts,
-    start_one,
     unknown_error,
 )
 
@@ -101,7 +98,7 @@ def _plain(row: Model, field: Any) -> Any:
 @pytest.mark.parametrize("polled", [False, True], ids=["at once", "by polling"])
 def test_they_leave_the_same_rows(reply, polled, monkeypatch):
     user = make_user()
-    together, by_itself = (start_one(make_check(user, prompts=("a?",)).jobs.get()) for _ in range(2))
+    together, by_itself = (claim_one(make_check(user, prompts=("a?",)).jobs.get()) for _ in range(2))
     if polled:
         together, by_itself = look_after(together), look_after(by_itself)
 
@@ -197,8 +194,6 @@ def test_of_two_replies_for_one_job_the_one_from_before_it_was_lost_is_late():
 
 def started(count: int) -> list[calls.Ticket]:
     tickets = claim(seats=count)
-    intents = [queue.Intent(ticket, ACCOUNT, PATIENCE) for ticket in tickets]
-    assert queue.start_all(intents, WORKER) == {ticket.attempt for ticket in tickets}
     assert len(tickets) == count
     return tickets
 

@@ -24,7 +24,7 @@ from capture.models.brands import editing
 from capture.models.clock import ClockTimestamp
 from capture.models.gists import MOST_RIVALS
 from capture.providers.replies import Refused, Source
-from tests.factories import answer, complete_one, finish, make_check, make_job, make_user, start_one
+from tests.factories import answer, claim_one, complete_one, finish, make_check, make_job, make_user
 from tests.histories import Kept
 
 TEXT = "Contoso leads. **Northwind** is fine, and Northwind is cheap."
@@ -100,9 +100,9 @@ class TestWhenAnAnswerComes:
         assert all_kept() == all_derived()
 
     def test_only_an_answer_that_counts_has_one(self):
-        queue.complete(start_one(make_job()), answer(TEXT))  # nobody has looked for names in it yet
-        queue.complete(start_one(make_job()), Refused(TEXT))
-        ticket = start_one(make_job())
+        queue.complete(claim_one(make_job()), answer(TEXT))  # nobody has looked for names in it yet
+        queue.complete(claim_one(make_job()), Refused(TEXT))
+        ticket = claim_one(make_job())
         rename_of(ticket, "Else")
         finish(ticket, answer(TEXT))
 
@@ -205,7 +205,7 @@ def test_it_goes_with_its_capture_also_when_that_is_deleted_by_who_knows_of_no_g
 @pytest.mark.django_db
 def test_a_source_that_moves_is_of_another_site():
     redirect = "https://system.example/r/1"
-    ticket = start_one(make_job())
+    ticket = claim_one(make_job())
     finish(ticket, answer(TEXT, sources=(Source(redirect, redirect, redirect=True), source("news.example"))))
 
     ledger.move_source(ticket.attempt, redirect, "https://www.reviews.example/a")
@@ -222,7 +222,7 @@ def test_whatever_happens_it_says_what_all_others_say(seed):
     attempts = []
 
     def answered() -> None:
-        ticket = start_one(make_check(user, country=random.choice(("", "DE"))).jobs.get())
+        ticket = claim_one(make_check(user, country=random.choice(("", "DE"))).jobs.get())
         text = " and ".join(random.sample(("Northwind", "Contoso", "Fabrikam", "Fine", "nobody"), 3))
         hosts = random.choices(("a.example", "b.a.example", "c.example", ""), k=random.randrange(4))
         finish(ticket, answer(text, sources=tuple(source(host or "x.example", redirect=not host) for host in hosts)))
@@ -257,7 +257,7 @@ def test_the_migration_writes_them_as_they_would_have_been_written():
     rename(domains=["northwind.example"])
     rename(Competitor, domains=["contoso.example"])
     readings.read_on(1)
-    queue.complete(start_one(make_check(user).jobs.get()), answer(TEXT))
+    queue.complete(claim_one(make_check(user).jobs.get()), answer(TEXT))
     before = all_kept()
     Gist.objects.all().delete()
 

@@ -15,19 +15,18 @@ from capture.providers import registry
 from capture.reports import glance, places, waits_of
 from capture.reports.glance import Glance
 from tests.factories import (
-    ACCOUNT,
-    PATIENCE,
     WORKER,
     answer,
+    claim,
     claim_one,
     complete_one,
     error,
+    hand_back,
     make_check,
     make_job,
     make_team,
     make_user,
     prompts,
-    start_one,
     stranger,
 )
 
@@ -119,7 +118,7 @@ class TestStamp:
         assert not changes()
 
     def test_it_changes_with_each_step_of_a_job(self, job, changes):
-        ticket = start_one(job)
+        ticket = claim_one(job)
         assert changes()
 
         queue.wait(ticket, "resp_1", after=0)
@@ -136,7 +135,7 @@ class TestStamp:
         assert changes()
 
     def test_it_changes_when_a_job_is_put_off(self, job, changes):
-        queue.ask_again(start_one(job), error("rate_limit_exceeded"), 600)
+        queue.ask_again(claim_one(job), error("rate_limit_exceeded"), 600)
 
         assert changes()
 
@@ -171,10 +170,10 @@ class TestStamp:
         CaptureJob.objects.filter(pk=other.pk).update(turn=-1)
         changes()
 
-        (ticket,) = queue.claim("openai", WORKER, ("chatgpt",), 1)
+        claim(seats=1)
         assert changes()
 
-        queue.release(ticket)
+        hand_back()
         assert changes()
 
     def test_it_changes_when_the_last_worker_is_lost(self, changes):
@@ -190,7 +189,7 @@ class TestStamp:
     def test_it_changes_when_the_worker_that_holds_a_job_falls_silent(self, job, changes):
         other = stranger()
         heartbeat.register(other, list(registry.by_slug), 8)
-        start_one(job)
+        claim_one(job)
         changes()
 
         Worker.objects.filter(pk=WORKER).update(beat_at=timezone.now() - timedelta(minutes=1))
@@ -202,8 +201,7 @@ class TestStamp:
         job = make_job(user=user)
         stamps = []
 
-        for ticket in queue.claim("openai", WORKER, ("chatgpt",), 3):
-            queue.start(ticket, WORKER, ACCOUNT, PATIENCE)
+        for _ in claim(seats=3):
             stamps.append(look(job.of_check, user).stamp)
 
         assert len(set(stamps)) == 1
@@ -213,8 +211,7 @@ class TestStamp:
         check = make_check(user, prompts=prompts(9), providers=("chatgpt", "perplexity"))
         before = look(check, user)
 
-        (ticket,) = queue.claim("openai", WORKER, ("chatgpt",), 1)
-        queue.start(ticket, WORKER, ACCOUNT, PATIENCE)
+        claim(seats=1)
         after = look(check, user)
 
         told = [cell.why for cell in reports.progress_of(after).board.cells if cell.wait]
@@ -228,8 +225,7 @@ class TestStamp:
         check = make_check(user, prompts=prompts(4))
         before = look(check, user).stamp
 
-        (ticket,) = queue.claim("openai", WORKER, ("chatgpt",), 1)
-        queue.start(ticket, WORKER, ACCOUNT, PATIENCE)
+        claim(seats=1)
 
         assert look(check, user).stamp == before
 

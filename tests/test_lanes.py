@@ -10,7 +10,7 @@ from django.db.models import F
 from capture import lanes, queue
 from capture.models import CaptureJob, Lane
 from capture.models.clock import ClockTimestamp
-from tests.factories import ACCOUNT, PATIENCE, claim, make_check, prompts, stranger
+from tests.factories import claim, make_check, prompts, stranger
 
 pytestmark = pytest.mark.django_db
 
@@ -22,11 +22,6 @@ def _lanes():
 
 def change(**fields):
     Lane.objects.filter(name="openai").update(**fields)
-
-
-def start_all(tickets):
-    for ticket in tickets:
-        assert queue.start(ticket, stranger(), ACCOUNT, PATIENCE)
 
 
 def test_a_lane_has_the_limit_of_the_settings(settings):
@@ -53,7 +48,6 @@ def test_a_full_lane_holds_up_no_other():
 def test_a_paused_lane_starts_nothing_and_looks_after_its_calls():
     make_check(prompts=prompts(2))
     (ticket,) = claim(seats=1)
-    start_all([ticket])
     queue.wait(ticket, "resp_1", 0)
     change(paused=True)
 
@@ -83,7 +77,6 @@ def test_starts_of_a_lane_are_spaced():
 def test_looking_after_calls_is_not_spaced():
     make_check(prompts=prompts(3))
     tickets = claim()
-    start_all(tickets)
     for ticket in tickets:
         queue.wait(ticket, f"resp_{ticket.job}", 0)
     change(least_seconds_between_starts=10, last_start_at=ClockTimestamp())
@@ -103,7 +96,6 @@ def test_a_call_that_takes_long_gives_its_place_to_another():
     change(limit=1)
     make_check(prompts=prompts(2))
     (ticket,) = claim()
-    start_all([ticket])
     queue.wait(ticket, "resp_1", 60)
 
     assert claim() == []

@@ -11,12 +11,12 @@ from capture.models import Attempt, AttemptOutcome, Capture, CaptureJob, Charge,
 from capture.providers.replies import Basis, Cost, Kind, Refused
 from tests.factories import (
     ACCOUNT,
-    PATIENCE,
     answer,
     complete_one,
     error,
     fresh,
     make_job,
+    routes,
     unknown_error,
 )
 from tests.lost_workers import (
@@ -25,7 +25,6 @@ from tests.lost_workers import (
     make_worker,
     only,
     poll,
-    start,
 )
 
 pytestmark = pytest.mark.django_db
@@ -37,7 +36,7 @@ pytestmark = pytest.mark.django_db
 def test_a_late_id_is_looked_after_and_nothing_is_started_anew():
     worker = make_worker()
     job = make_job()
-    late = start(worker, job)
+    late = claim(worker, job)
     lose(worker)
 
     queue.wait(late, "resp_1", 2)
@@ -53,7 +52,7 @@ def test_a_late_id_revives_a_job_that_has_failed():
     worker = make_worker()
     job = make_job()
     CaptureJob.objects.update(unknowns=1)
-    late = start(worker, job)
+    late = claim(worker, job)
     lose(worker)
     assert fresh(job).status == Status.FAILED
 
@@ -64,17 +63,18 @@ def test_a_late_id_revives_a_job_that_has_failed():
     assert Capture.objects.get().outcome == Outcome.ANSWERED
 
 
-def test_a_late_id_that_comes_while_a_successor_has_claimed_the_job_is_looked_after_instead_of_a_start():
+def test_a_late_id_that_comes_while_a_successor_has_not_sent_anything_is_looked_after_instead_of_a_start():
     worker, successor = make_worker(), make_worker()
     job = make_job()
-    late = start(worker, job)
+    late = claim(worker, job)
     lose(worker)
     ticket = claim(successor, job)
 
     queue.wait(late, "resp_1", 2)
 
     assert fresh(job).claim_token == ticket.token
-    assert not queue.start(ticket, successor, ACCOUNT, PATIENCE)
+    queue.release_strays(successor, [])
+    assert queue.claim(job.lane, successor, routes(), 8) == []
     assert (fresh(job).status, fresh(job).remote_id, fresh(job).attempts) == (Status.WAITING, "resp_1", 1)
     assert Attempt.objects.count() == 1
 
@@ -82,11 +82,11 @@ def test_a_late_id_that_comes_while_a_successor_has_claimed_the_job_is_looked_af
 def test_a_late_id_from_before_a_requeue_does_not_make_an_unknown_outcome_since_then_forgotten():
     worker, successor = make_worker(), make_worker()
     job = make_job()
-    late = start(worker, job)
+    late = claim(worker, job)
     lose(worker)
-    queue.fail(start(successor, job), error(kind=Kind.FATAL))
+    queue.fail(claim(successor, job), error(kind=Kind.FATAL))
     queue.requeue(only(job))
-    start(successor, job)
+    claim(successor, job)
     lose(successor)
     assert (fresh(job).status, fresh(job).unknowns) == (Status.PENDING, 1)
 
@@ -99,9 +99,9 @@ def with_successor_in_flight():
     """A lost worker's start, whose id came only when a successor's start was under way."""
     worker, successor = make_worker(), make_worker()
     job = make_job()
-    late = start(worker, job)
+    late = claim(worker, job)
     lose(worker)
-    ticket = start(successor, job)
+    ticket = claim(successor, job)
     queue.wait(late, "resp_1", 2)
     assert fresh(job).claim_token == ticket.token
     return job, late, ticket, successor
@@ -131,7 +131,7 @@ def test_a_late_id_beside_a_running_successor_is_looked_after_once_that_is_lost(
 def test_a_late_id_of_a_job_that_a_person_called_off_is_kept_and_starts_nothing():
     worker = make_worker()
     job = make_job()
-    late = start(worker, job)
+    late = claim(worker, job)
     lose(worker)
     queue.cancel(only(job))
 
@@ -145,26 +145,25 @@ def test_a_late_id_of_a_job_that_a_person_called_off_is_kept_and_starts_nothing(
 def test_a_call_that_was_superseded_while_live_is_looked_after_when_the_job_is_asked_again():
     worker, successor = make_worker(), make_worker()
     job = make_job()
-    late = start(worker, job)
+    late = claim(worker, job)
     lose(worker)
-    queue.wait(start(successor, job), "resp_2", 60)
+    queue.wait(claim(successor, job), "resp_2", 60)
     queue.complete(late, Refused(text="No."))
 
     queue.requeue(only(job))
-    ticket = claim(successor, job)
 
-    assert not queue.start(ticket, successor, ACCOUNT, PATIENCE)
+    assert queue.claim(job.lane, successor, routes(), 8) == []
     assert (fresh(job).status, fresh(job).remote_id) == (Status.WAITING, "resp_2")
 
 
 # ------------------------------------------------------------------------------------------------------ late answers
 
 
-@pytest.mark.parametrize("state", ["pending", "claimed", "running", "waiting", "failed"])
+@pytest.mark.parametrize("state", ["pending", "running", "waiting", "failed"])
 def test_a_late_answer_completes_a_job_in_any_state_but_done_and_cancelled(state):
     worker, successor = make_worker(), make_worker()
     job = make_job()
-    late = start(worker, job)
+    late = claim(worker, job)
     lose(worker)
     bring_into(job, state, successor)
 
@@ -178,23 +177,21 @@ def test_a_late_answer_completes_a_job_in_any_state_but_done_and_cancelled(state
 
 def bring_into(job, state, worker):
     match state:
-        case "claimed":
-            claim(worker, job)
         case "running":
-            start(worker, job)
+            claim(worker, job)
         case "waiting":
-            queue.wait(start(worker, job), "resp_2", 60)
+            queue.wait(claim(worker, job), "resp_2", 60)
         case "failed":
-            queue.fail(start(worker, job), error())
+            queue.fail(claim(worker, job), error())
     assert fresh(job).status == state
 
 
 def test_an_attempt_that_a_late_answer_supersedes_may_have_been_charged():
     worker, successor = make_worker(), make_worker()
     job = make_job()
-    late = start(worker, job)
+    late = claim(worker, job)
     lose(worker)
-    superseded = start(successor, job)
+    superseded = claim(successor, job)
 
     queue.complete(late, answer())
 
@@ -206,9 +203,9 @@ def test_an_attempt_that_a_late_answer_supersedes_may_have_been_charged():
 def test_the_first_answer_wins_and_the_second_only_closes_its_attempt():
     worker, successor = make_worker(), make_worker()
     job = make_job()
-    late = start(worker, job)
+    late = claim(worker, job)
     lose(worker)
-    queue.complete(start(successor, job), answer("first"))
+    queue.complete(claim(successor, job), answer("first"))
 
     queue.complete(late, answer("second", cost=Cost(Decimal("0.5"), Basis.REPORTED)))
 
@@ -220,7 +217,7 @@ def test_the_first_answer_wins_and_the_second_only_closes_its_attempt():
 def test_a_late_answer_of_a_job_that_was_called_off_is_paid_for_and_not_kept():
     worker = make_worker()
     job = make_job()
-    late = start(worker, job)
+    late = claim(worker, job)
     lose(worker)
     queue.cancel(only(job))
 
@@ -234,7 +231,7 @@ def test_a_late_answer_of_a_job_that_was_called_off_is_paid_for_and_not_kept():
 def test_a_late_answer_of_a_job_that_was_cleaned_up_changes_nothing():
     worker, successor = make_worker(), make_worker()
     job = make_job()
-    late = start(worker, job)
+    late = claim(worker, job)
     lose(worker)
     complete_one(job, "first")
     del successor
@@ -250,7 +247,7 @@ def test_a_late_answer_of_a_job_that_was_cleaned_up_changes_nothing():
 def test_a_reply_that_is_recorded_twice_does_not_undo_what_a_person_did_between():
     worker = make_worker()
     job = make_job()
-    ticket = start(worker, job)
+    ticket = claim(worker, job)
     queue.complete(ticket, Refused(text="No."))
     queue.requeue(only(job))
 
@@ -266,9 +263,9 @@ def test_a_reply_that_is_recorded_twice_does_not_undo_what_a_person_did_between(
 def test_a_late_error_closes_its_attempt_and_no_more(name):
     worker, successor = make_worker(), make_worker()
     job = make_job()
-    late = start(worker, job)
+    late = claim(worker, job)
     lose(worker)
-    start(successor, job)
+    claim(successor, job)
     before = CaptureJob.objects.values().get()
 
     end_late(name, late, error("overloaded"))
@@ -289,7 +286,7 @@ def end_late(name, ticket, trouble):
 def test_an_unknown_outcome_that_turns_out_to_be_an_error_costs_nothing():
     worker = make_worker()
     job = make_job()
-    late = start(worker, job)
+    late = claim(worker, job)
     lose(worker)
     assert Charge.objects.get().amount == job.estimate
 
@@ -301,11 +298,11 @@ def test_an_unknown_outcome_that_turns_out_to_be_an_error_costs_nothing():
 def test_an_unknown_outcome_that_turns_out_to_be_an_error_does_not_fail_the_job_a_try_early():
     worker, successor = make_worker(), make_worker()
     job = make_job()
-    late = start(worker, job)
+    late = claim(worker, job)
     lose(worker)
 
     queue.ask_again(late, error("overloaded"), 1)
-    start(successor, job)
+    claim(successor, job)
     lose(successor)
 
     assert (fresh(job).status, fresh(job).unknowns) == (Status.PENDING, 1)
@@ -314,9 +311,9 @@ def test_an_unknown_outcome_that_turns_out_to_be_an_error_does_not_fail_the_job_
 def test_an_unknown_outcome_that_turns_out_to_be_an_error_while_a_successor_asks_stays_known():
     worker, successor = make_worker(), make_worker()
     job = make_job()
-    late = start(worker, job)
+    late = claim(worker, job)
     lose(worker)
-    held = start(successor, job)
+    held = claim(successor, job)
 
     queue.ask_again(late, error("overloaded"), 1)
     queue.ask_again(held, error("overloaded"), 1)
@@ -327,7 +324,7 @@ def test_an_unknown_outcome_that_turns_out_to_be_an_error_while_a_successor_asks
 def test_an_unknown_outcome_that_stays_unknown_counts_once():
     worker = make_worker()
     job = make_job()
-    late = start(worker, job)
+    late = claim(worker, job)
     lose(worker)
 
     queue.ask_again(late, unknown_error(), 1)
@@ -405,9 +402,9 @@ def test_a_call_given_up_while_live_and_answered_later_costs_what_its_answer_say
 def test_fault_3_a_worker_and_its_successor_that_both_finish_leave_one_end(kind):
     worker, successor = make_worker(), make_worker()
     job = make_job()
-    late = start(worker, job)
+    late = claim(worker, job)
     lose(worker)
-    held = start(successor, job)
+    held = claim(successor, job)
 
     assert queue.complete(held, answer("Northwind."))
     queue.fail(late, error(kind=kind))

@@ -11,7 +11,7 @@ from capture import ledger, queue
 from capture.models import Attempt, AttemptOutcome, Capture, CaptureJob, Charge
 from capture.models.clock import database_now
 from capture.providers.replies import Basis, Cost, Empty, Refused, Source
-from tests.factories import answer, claim_one, error, make_check, make_job, start_one
+from tests.factories import answer, claim_one, error, make_check, make_job
 
 pytestmark = pytest.mark.django_db
 
@@ -24,7 +24,7 @@ def answer_copied_from_cache(**fields):
 
 
 def complete_with_id(job, remote_id, reply):
-    queue.wait(start_one(job), remote_id, 0)
+    queue.wait(claim_one(job), remote_id, 0)
     queue.complete(claim_one(job), reply)
     return Capture.objects.get(prompt=job.prompt)
 
@@ -52,7 +52,7 @@ def test_a_copy_that_comes_at_once_points_to_its_original_however_soon_it_was_as
     original = complete_with_id(make_job(providers=("copilot",)), "s1", answer(made_at=database_now(), remote_id="s1"))
     job = make_job(providers=("copilot",))
 
-    queue.complete(start_one(job), answer(made_at=database_now(), remote_id="s1"))
+    queue.complete(claim_one(job), answer(made_at=database_now(), remote_id="s1"))
 
     copy = Capture.objects.get(prompt=job.prompt)
     assert (copy.cached, copy.copy_of, copy.cost, copy.remote_id) == (True, original, Decimal(0), "s1")
@@ -85,7 +85,7 @@ def test_systems_that_copy_take_one_sample_of_a_question():
 
 
 def keep_with_sources(*sources):
-    ticket = start_one(make_job())
+    ticket = claim_one(make_job())
     queue.complete(ticket, answer(sources=sources))
     return ticket.attempt, Capture.objects.get()
 
@@ -133,7 +133,7 @@ def test_every_attempt_has_a_charge_once_it_has_ended():
     ]
 
     for end in ends:
-        end(start_one(make_job()))
+        end(claim_one(make_job()))
 
     amounts = sorted(Charge.objects.values_list("amount", flat=True))
     assert amounts == [Decimal(0), Decimal("0.013"), Decimal("0.02")]
@@ -142,7 +142,7 @@ def test_every_attempt_has_a_charge_once_it_has_ended():
 
 @pytest.mark.parametrize("amount", ["10000", "1e9", "-5"])
 def test_an_amount_that_cannot_be_right_is_capped_and_loses_no_answer(amount):
-    queue.complete(start_one(make_job()), answer(cost=Cost(Decimal(amount), Basis.REPORTED)))
+    queue.complete(claim_one(make_job()), answer(cost=Cost(Decimal(amount), Basis.REPORTED)))
 
     assert Capture.objects.get().outcome == "answered"
     assert 0 <= Charge.objects.get().amount <= 9_999
@@ -157,9 +157,9 @@ def test_an_answer_with_more_sources_than_anybody_reads_is_kept_with_the_first_o
 
 
 def test_what_a_system_has_said_is_not_wiped_by_a_cancellation_or_a_failure():
-    for end in (lambda job: queue.cancel(one(job)), lambda job: queue.fail(start_one(job), error())):
+    for end in (lambda job: queue.cancel(one(job)), lambda job: queue.fail(claim_one(job), error())):
         job = make_job()
-        queue.complete(start_one(job), Refused(text="I would rather not."))
+        queue.complete(claim_one(job), Refused(text="I would rather not."))
         queue.requeue(one(job))
 
         end(job)
@@ -176,9 +176,9 @@ def one(job):
 
 def after_an_unknown_outcome():
     job = make_job()
-    queue.ask_again(start_one(job), error("timeout", maybe_charged=True), 0)
+    queue.ask_again(claim_one(job), error("timeout", maybe_charged=True), 0)
     queue.promote_due()
-    queue.complete(start_one(job), answer())
+    queue.complete(claim_one(job), answer())
     return Attempt.objects.get(job=job, outcome=AttemptOutcome.UNKNOWN)
 
 
@@ -206,10 +206,10 @@ class TestWhatTurnsOutLater:
 
     def test_a_late_plain_error_of_an_attempt_that_nobody_knew_of(self):
         job = make_job()
-        first = start_one(job)
+        first = claim_one(job)
         queue.ask_again(first, error("timeout", maybe_charged=True), 0)
         queue.promote_due()
-        second = start_one(job)
+        second = claim_one(job)
         queue.complete(second, answer(cost=Cost(Decimal("0.013"), Basis.COMPUTED)))
         assert (Capture.objects.get().unknowns, Capture.objects.get().cost) == (1, Decimal("0.033"))
 
@@ -219,7 +219,7 @@ class TestWhatTurnsOutLater:
 
     def test_a_late_reply_of_a_job_that_was_called_off(self):
         job = make_job()
-        first = start_one(job)
+        first = claim_one(job)
         queue.ask_again(first, error("timeout", maybe_charged=True), 3600)
         queue.cancel(CaptureJob.objects.all())
 
@@ -231,7 +231,7 @@ class TestWhatTurnsOutLater:
     @pytest.mark.parametrize("charged", [True, False])
     def test_a_late_reply_corrects_what_a_person_has_settled(self, charged):
         job = make_job()
-        first = start_one(job)
+        first = claim_one(job)
         queue.fail(first, error("timeout", maybe_charged=True))
         assert ledger.settle(Attempt.objects.get(), charged=charged)
 

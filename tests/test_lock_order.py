@@ -19,7 +19,7 @@ from capture.models.jobs import FINAL
 from capture.providers.replies import Kind
 from capture.queue import cleanup, tickets
 from capture.queue.cleanup import Cursor
-from tests.factories import ACCOUNT, PATIENCE, answer, error, make_check, make_user, unknown_error
+from tests.factories import answer, error, make_check, make_user, routes, unknown_error
 from tests.lost_workers import LIMITS, die, make_worker
 from tests.process.running import until
 from tests.test_races import elsewhere, waiting_sessions
@@ -28,7 +28,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 __all__ = ["elsewhere"]
 
-SLUGS = ["chatgpt"]
+ROUTES = routes(["chatgpt"])
 
 
 @dataclass
@@ -39,8 +39,6 @@ class Scene:
     lost: UUID
     alive: UUID
     sent: Ticket
-    claimed: Ticket
-    unsent: Ticket
     polled: Ticket
     unknown: Ticket
 
@@ -52,22 +50,19 @@ def scene() -> Scene:
     schedules.plan(check, "daily", 6)
     Schedule.objects.update(next_due=database_now())
     lost, alive = make_worker(), make_worker()
-    queue.wait(take(lost, started=True), "resp_1", 0)
+    queue.wait(take(lost), "resp_1", 0)
     polled = take(lost)
-    queue.fail(take(lost, started=True), error(kind=Kind.FATAL))
-    unknown = take(lost, started=True)
+    queue.fail(take(lost), error(kind=Kind.FATAL))
+    unknown = take(lost)
     queue.ask_again(unknown, unknown_error(), 3600)
-    sent, unsent = take(lost, started=True), take(lost, started=True)
-    claimed = take(lost)
+    sent, _unsent = take(lost), take(lost)
     die(lost)
     assert recovery.give_up_the_dead() == 1
-    return Scene(check, lost, alive, sent, claimed, unsent, polled, unknown)
+    return Scene(check, lost, alive, sent, polled, unknown)
 
 
-def take(worker: UUID, *, started: bool = False) -> Ticket:
-    (ticket,) = queue.claim("openai", worker, SLUGS, 1)
-    if started:
-        assert queue.start(ticket, worker, ACCOUNT, PATIENCE)
+def take(worker: UUID) -> Ticket:
+    (ticket,) = queue.claim("openai", worker, ROUTES, 1)
     return ticket
 
 
@@ -78,11 +73,10 @@ MOVES: dict[str, Callable[[Scene], Any]] = {
     "a late error": lambda scene: queue.ask_again(scene.unknown, error(), 1),
     "an id": lambda scene: queue.wait(scene.sent, "resp_2", 1),
     "an answer to a poll": lambda scene: queue.complete(scene.polled, answer()),
-    "an intent": lambda scene: queue.start(scene.claimed, scene.lost, ACCOUNT, PATIENCE),
-    "a release": lambda scene: queue.release(scene.unsent),
-    "a release of strays": lambda scene: queue.release_strays(scene.lost, []),
+    "a release": lambda scene: queue.release(scene.polled),
+    "a release of strays": lambda scene: queue.release_strays(scene.lost, [scene.sent.token]),
     "a recovery": lambda scene: queue.take_back(LIMITS),
-    "a claim": lambda scene: queue.claim("openai", scene.alive, SLUGS, 8),
+    "a claim": lambda scene: queue.claim("openai", scene.alive, ROUTES, 8),
     "a promotion": lambda scene: queue.promote_due(),
     "a cancellation": lambda scene: queue.cancel(scene.check.jobs.all()),
     "a failure by hand": lambda scene: queue.fail_by_hand(scene.check.jobs.all()),
@@ -113,8 +107,7 @@ MIDST = {
     "a failure": (ledger, "keep_failure"),
     "a late error": (ledger, "close_by_error"),
     "an id": (ledger, "note_remote_id"),
-    "an intent": (ledger, "begin_attempts"),
-    "a release": (ledger, "withdraw_attempt"),
+    "a release of strays": (ledger, "withdraw_attempts"),
     "a recovery": (ledger, "open_attempt"),
     "a claim": (tickets, "take"),
     "a cleanup": (cleanup, "_kept"),

@@ -15,7 +15,7 @@ from capture.models import Attempt, Capture, CaptureJob, Charge
 from capture.models.clock import database_today
 from capture.reports import metrics
 from capture.reports.recent import COUNTS, ENDED
-from tests.factories import complete_one, error, make_check, make_job, make_team, start_one, unknown_error
+from tests.factories import claim_one, complete_one, error, make_check, make_job, make_team, unknown_error
 from tests.lost_workers import fall_silent, make_worker
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("simulated")]
@@ -44,7 +44,7 @@ def of(name: str, **labels: str) -> float:
 
 def test_open_jobs_by_system_and_state():
     make_check(prompts=("a?", "b?"))
-    start_one(make_job(providers=("perplexity",)))
+    claim_one(make_job(providers=("perplexity",)))
 
     assert of("jobs", system="chatgpt", state="pending") == 2
     assert of("jobs", system="perplexity", state="running") == 1
@@ -54,9 +54,9 @@ def test_open_jobs_by_system_and_state():
 def test_jobs_that_ended_with_their_attempts_retries_and_unknown_outcomes():
     complete_one(make_job())
     job = make_job()
-    queue.ask_again(start_one(job), unknown_error(), 0)
+    queue.ask_again(claim_one(job), unknown_error(), 0)
     CaptureJob.objects.filter(pk=job.pk).update(run_after=None)
-    queue.fail(start_one(job), error())
+    queue.fail(claim_one(job), error())
 
     done, failed = {"system": "chatgpt", "state": "done"}, {"system": "chatgpt", "state": "failed"}
     assert (of("jobs_ended_last_day", **done), of("jobs_ended_last_day", **failed)) == (1, 1)
@@ -67,7 +67,7 @@ def test_jobs_that_ended_with_their_attempts_retries_and_unknown_outcomes():
     assert of("unknown_outcomes") == 1
     # Asked again, a job begins to count its attempts anew; what was started was started all the same.
     queue.requeue(CaptureJob.objects.filter(pk=job.pk))
-    queue.fail(start_one(job), error())
+    queue.fail(claim_one(job), error())
     assert (of("attempts_last_hour", **failed), of("retries_last_hour", **failed)) == (3, 2)
     assert of("unknown_outcomes_last_hour", **failed) == 1
 
@@ -102,7 +102,7 @@ def test_the_oldest_that_waits():
 
 
 def test_lanes():
-    start_one(make_job())
+    claim_one(make_job())
     lanes.change(["openai"], limit=7, paused=True)
 
     assert of("lane_limit", lane="openai") == 7

@@ -11,7 +11,7 @@ from django.test import Client
 from capture import budgets, queue, reports, systems
 from capture.models import CaptureJob, Check, Team
 from capture.providers.replies import Basis, Cost
-from tests.factories import FOR_MONEY, answer, complete_one, make_check, make_job, make_user, start_one, unknown_error
+from tests.factories import FOR_MONEY, answer, claim_one, complete_one, make_check, make_job, make_user, unknown_error
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("simulated")]
 
@@ -67,7 +67,7 @@ class TestMoney:
     def poor(self, client, user):
         """Ada, whose team has a dollar a month, of which one question is spent."""
         job = make_job(user=user)
-        queue.complete(start_one(job, FOR_MONEY), answer(cost=Cost(Decimal("0.9876"), Basis.REPORTED)))
+        queue.complete(claim_one(job, FOR_MONEY), answer(cost=Cost(Decimal("0.9876"), Basis.REPORTED)))
         Team.objects.update(monthly_budget=1)
         client.force_login(user)
         return client
@@ -134,9 +134,9 @@ class TestMoney:
         job = make_job(user=user)
         path = path_of(job.of_check)
         assert "$0.00 spent so far." in spaced(page(path))
-        queue.ask_again(start_one(job, FOR_MONEY), unknown_error(), 0)
+        queue.ask_again(claim_one(job, FOR_MONEY), unknown_error(), 0)
         queue.promote_due()
-        queue.complete(start_one(job, FOR_MONEY), answer())
+        queue.complete(claim_one(job, FOR_MONEY), answer())
         job.delete()
 
         html = spaced(page(path))

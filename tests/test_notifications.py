@@ -8,9 +8,10 @@ from django.urls import reverse
 
 from capture import lanes, queue
 from capture.models import CaptureJob, Lane
-from tests.factories import error, make_check, make_job, make_user, start_one
+from tests.factories import claim as claim_all
+from tests.factories import claim_one, error, make_check, make_job, make_user
 from tests.hearing import an_ear
-from tests.lost_workers import lose, make_worker, start
+from tests.lost_workers import claim, lose, make_worker
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("simulated")]
 
@@ -60,7 +61,7 @@ def test_what_is_rolled_back_wakes_nobody(ear):
 
 def test_fault_26_jobs_that_are_asked_again_by_hand_are_one_notification(ear):
     jobs = list(make_check(prompts=("a?", "b?", "c?")).jobs.all())
-    for ticket in queue.claim("openai", make_worker(), ["chatgpt"], 8):
+    for ticket in claim_all():
         queue.fail(ticket, error())
     ear.count()
 
@@ -91,7 +92,7 @@ def test_a_lane_that_is_resumed_wakes(ear, admin_client):
 
 def test_a_call_that_is_adopted_wakes(ear):
     worker = make_worker()
-    late = start(worker, make_job())
+    late = claim(worker, make_job())
     lose(worker)
     ear.count()
 
@@ -101,7 +102,7 @@ def test_a_call_that_is_adopted_wakes(ear):
 
 
 def test_what_a_worker_does_with_a_job_in_its_hands_wakes_nobody(ear):
-    ticket = start_one(make_job())
+    ticket = claim_one(make_job())
     ear.count()
 
     queue.wait(ticket, "resp_1", 2)

@@ -37,7 +37,7 @@ from capture.models import (
 )
 from capture.names import Names
 from capture.privacy import BY_TEAM, Person
-from tests.factories import FOR_MONEY, answer, complete_one, make_check, make_job, make_user, start_one
+from tests.factories import FOR_MONEY, answer, claim_one, complete_one, make_check, make_job, make_user
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("simulated")]
 
@@ -59,7 +59,7 @@ def ada() -> User:
 def _asks(user: User) -> None:
     """An answer for money with a source, which has since been read by other names, and a check that was called off."""
     job = make_job(user=user, brand=f"{HER} brand", competitors=(f"{HER} rival",), prompts=(f"Is {HER} good?",))
-    ticket = start_one(job, FOR_MONEY)
+    ticket = claim_one(job, FOR_MONEY)
     reply = answer(f"{HER} brand is better than {HER} rival.")
     queue.complete(ticket, reply, calls.reading_of(ticket, reply))
     brand = Brand.objects.get()
@@ -245,7 +245,7 @@ class TestErase:
         assert not CaptureJob.objects.exclude(of_check__team__name="bob").exists()
 
     def test_a_question_that_is_out_is_waited_for_and_nothing_is_asked_meanwhile(self, ada):
-        ticket = start_one(make_job(user=ada))
+        ticket = claim_one(make_job(user=ada))
 
         with pytest.raises(CommandError, match="Not erased: 1 question is out"):
             erase("--cancel")

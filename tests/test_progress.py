@@ -13,7 +13,7 @@ from capture.models.clock import database_now
 from capture.providers import registry
 from capture.reports import Shown, cells, progress
 from capture.reports.cells import told_ahead
-from tests.factories import ACCOUNT, PATIENCE, WORKER, answer, claim, make_check, make_job, make_user, start_one
+from tests.factories import WORKER, answer, claim, claim_one, make_check, make_job, make_user
 
 pytestmark = pytest.mark.usefixtures("simulated")
 
@@ -89,7 +89,6 @@ class TestProgress:
             brand="Measured", prompts=tuple(f"Question {number}?" for number in range(len(seconds))), **fields
         )
         for ticket in claim(seats=100):
-            queue.start(ticket, WORKER, ACCOUNT, PATIENCE)
             queue.complete(ticket, answer())
         for capture, length in zip(check.captures.order_by("pk"), seconds, strict=True):
             capture.seconds = length
@@ -113,7 +112,7 @@ class TestProgress:
 
     def test_seconds_that_pass_are_no_news(self, user, progress_of):
         job = make_job(user=user)
-        start_one(job)
+        claim_one(job)
         before = progress_of(job.of_check).shown
 
         later = progress_of(job.of_check)
@@ -157,7 +156,7 @@ class TestProgress:
 
     def test_a_lane_whose_places_are_taken_says_so(self, user, progress_of):
         Lane.objects.filter(name="openai").update(limit=1)
-        start_one(make_job())
+        claim_one(make_job())
 
         (hold,) = progress_of(make_check(user)).holds
 
@@ -166,7 +165,7 @@ class TestProgress:
     def test_a_full_lane_holds_nothing_that_is_asked_already(self, user, progress_of):
         Lane.objects.filter(name="openai").update(limit=1)
         job = make_job(user=user)
-        start_one(job)
+        claim_one(job)
 
         assert progress_of(job.of_check).holds == []
 

@@ -15,7 +15,6 @@ from capture.models.clock import ClockTimestamp
 from capture.providers.replies import Basis, Blocked, Cost, Empty, Incomplete, Kind, Refused, Source
 from tests.factories import (
     ACCOUNT,
-    PATIENCE,
     WORKER,
     answer,
     claim,
@@ -23,16 +22,17 @@ from tests.factories import (
     complete_one,
     error,
     fresh,
+    hand_back,
     make_check,
     make_job,
     make_order,
     make_team,
     make_user,
     prompts,
-    start_one,
     stranger,
     unknown_error,
 )
+from tests.lost_workers import only_claim
 
 pytestmark = pytest.mark.django_db
 
@@ -173,7 +173,7 @@ def test_claim_keeps_to_the_limit_of_the_lane():
 
 def test_a_paused_lane_starts_nothing_and_looks_after_its_calls():
     job = make_job()
-    queue.wait(start_one(job), "resp_1", 0)
+    queue.wait(claim_one(job), "resp_1", 0)
     make_job()
     Lane.objects.filter(name="openai").update(paused=True)
 
@@ -182,7 +182,7 @@ def test_a_paused_lane_starts_nothing_and_looks_after_its_calls():
 
 def test_a_call_that_is_due_is_polled_even_in_a_full_lane_and_before_anything_new():
     job = make_job()
-    queue.wait(start_one(job), "resp_1", 0)
+    queue.wait(claim_one(job), "resp_1", 0)
     make_job()
     Lane.objects.filter(name="openai").update(limit=1)
 
@@ -192,14 +192,14 @@ def test_a_call_that_is_due_is_polled_even_in_a_full_lane_and_before_anything_ne
 
 
 def test_a_call_that_is_not_due_is_left_alone():
-    queue.wait(start_one(make_job()), "resp_1", 60)
+    queue.wait(claim_one(make_job()), "resp_1", 60)
 
     assert claim() == []
 
 
 def test_calls_that_take_long_hold_no_place():
     job = make_job()
-    queue.wait(start_one(job), "resp_1", 600)
+    queue.wait(claim_one(job), "resp_1", 600)
     newcomer = make_job()
     Lane.objects.filter(name="openai").update(limit=1)
     assert claim() == []
@@ -226,7 +226,7 @@ def test_a_ticket_says_what_is_asked():
 def test_start_commits_the_intent_before_anything_is_sent():
     job = make_job()
 
-    start_one(job)
+    claim_one(job)
 
     assert fresh(job).status == Status.RUNNING
     attempt = Attempt.objects.get(job=job)
@@ -236,7 +236,7 @@ def test_start_commits_the_intent_before_anything_is_sent():
 
 def test_wait_stores_the_id_and_frees_the_job():
     job = make_job()
-    ticket = start_one(job)
+    ticket = claim_one(job)
 
     queue.wait(ticket, "resp_1", 2)
 
@@ -247,7 +247,7 @@ def test_wait_stores_the_id_and_frees_the_job():
 
 def test_a_poll_carries_on_the_same_attempt():
     job = make_job()
-    started = start_one(job)
+    started = claim_one(job)
     queue.wait(started, "resp_1", 0)
 
     poll = claim_one(job)
@@ -260,7 +260,7 @@ def test_a_poll_carries_on_the_same_attempt():
 def test_complete_keeps_the_answer_its_sources_and_its_cost():
     job = make_job()
 
-    queue.complete(start_one(job), answer("Northwind."))
+    queue.complete(claim_one(job), answer("Northwind."))
 
     capture = Capture.objects.get(prompt=job.prompt)
     assert fresh(job).status == Status.DONE
@@ -284,7 +284,7 @@ def test_complete_keeps_the_answer_its_sources_and_its_cost():
 def test_no_answer_is_told_apart_from_an_answer(reply, outcome, reason, text):
     job = make_job()
 
-    queue.complete(start_one(job), reply)
+    queue.complete(claim_one(job), reply)
 
     capture = Capture.objects.get(prompt=job.prompt)
     assert (capture.outcome, capture.reason, capture.text) == (outcome, reason, text)
@@ -292,7 +292,7 @@ def test_no_answer_is_told_apart_from_an_answer(reply, outcome, reason, text):
 
 
 def test_a_reply_that_names_no_money_counts_at_its_estimate():
-    queue.complete(start_one(make_job()), answer(cost=None))
+    queue.complete(claim_one(make_job()), answer(cost=None))
 
     charge = Charge.objects.get()
     assert (charge.amount, charge.basis) == (Decimal("0.02"), Basis.ESTIMATED)
@@ -301,7 +301,7 @@ def test_a_reply_that_names_no_money_counts_at_its_estimate():
 def test_an_error_puts_the_job_off_and_keeps_its_attempt():
     job = make_job()
 
-    queue.ask_again(start_one(job), error("overloaded"), 30)
+    queue.ask_again(claim_one(job), error("overloaded"), 30)
 
     job = fresh(job)
     assert (job.status, job.reason, job.attempts, job.unknowns) == (Status.PENDING, "overloaded", 1, 0)
@@ -312,7 +312,7 @@ def test_an_error_puts_the_job_off_and_keeps_its_attempt():
 
 def test_a_job_is_claimed_again_once_its_time_has_come():
     job = make_job()
-    queue.ask_again(start_one(job), error(), 30)
+    queue.ask_again(claim_one(job), error(), 30)
     assert queue.promote_due() == 0
 
     make_due(job)
@@ -324,7 +324,7 @@ def test_a_job_is_claimed_again_once_its_time_has_come():
 def test_an_unknown_outcome_counts_as_a_charge_at_its_estimate():
     job = make_job()
 
-    queue.ask_again(start_one(job), unknown_error(), 1)
+    queue.ask_again(claim_one(job), unknown_error(), 1)
 
     assert fresh(job).unknowns == 1
     assert Attempt.objects.get(job=job).outcome == AttemptOutcome.UNKNOWN
@@ -335,7 +335,7 @@ def test_an_unknown_outcome_counts_as_a_charge_at_its_estimate():
 def test_a_failed_job_says_why_for_good():
     job = make_job()
 
-    queue.fail(start_one(job), error("invalid_api_key", kind=Kind.FATAL))
+    queue.fail(claim_one(job), error("invalid_api_key", kind=Kind.FATAL))
 
     capture = Capture.objects.get(prompt=job.prompt)
     assert fresh(job).status == Status.FAILED
@@ -345,7 +345,7 @@ def test_a_failed_job_says_why_for_good():
 
 def test_a_call_given_up_while_live_keeps_its_id_and_is_charged_at_its_estimate():
     job = make_job()
-    queue.wait(start_one(job), "resp_1", 0)
+    queue.wait(claim_one(job), "resp_1", 0)
 
     queue.fail(claim_one(job), error("remote_deadline"), live=True)
 
@@ -354,19 +354,9 @@ def test_a_call_given_up_while_live_keeps_its_id_and_is_charged_at_its_estimate(
     assert Attempt.objects.get(job=job).ended_at is None
 
 
-def test_release_hands_back_what_was_not_sent():
-    job = make_job()
-
-    queue.release(claim_one(job))
-
-    job = fresh(job)
-    assert (job.status, job.attempts) == (Status.PENDING, 0)
-    assert not Attempt.objects.exists()
-
-
 def test_a_poll_that_is_handed_back_is_due_again():
     job = make_job()
-    queue.wait(start_one(job), "resp_1", 0)
+    queue.wait(claim_one(job), "resp_1", 0)
 
     queue.release(claim_one(job))
 
@@ -376,19 +366,23 @@ def test_a_poll_that_is_handed_back_is_due_again():
 
 def test_a_job_that_is_being_sent_is_no_stray():
     job = make_job()
-    start_one(job)
+    ticket = claim_one(job)
 
-    assert queue.release_strays(WORKER, []) == 0
+    assert queue.release_strays(WORKER, [ticket.token]) == 0
     assert fresh(job).status == Status.RUNNING
 
 
 def test_fault_34_a_start_that_was_committed_and_not_sent_is_taken_back():
     job = make_job()
+    queue.ask_again(claim_one(job), error(), 0)
+    queue.promote_due()
+    claim_one(job)
 
-    assert queue.release(start_one(job))
+    assert queue.release_strays(WORKER, []) == 1
 
-    assert (fresh(job).status, fresh(job).attempts) == (Status.PENDING, 0)
-    assert not Attempt.objects.exists()
+    assert (fresh(job).status, fresh(job).attempts, fresh(job).worker) == (Status.PENDING, 1, None)
+    assert Attempt.objects.get().outcome == AttemptOutcome.ERROR
+    assert claim_one(job).attempts == 2
 
 
 def test_fault_34_claims_that_the_worker_does_not_know_are_handed_back():
@@ -397,7 +391,7 @@ def test_fault_34_claims_that_the_worker_does_not_know_are_handed_back():
     claim_one(stray)
 
     assert queue.release_strays(WORKER, [held.token]) == 1
-    assert fresh(known).status == Status.CLAIMED
+    assert fresh(known).status == Status.RUNNING
     assert fresh(stray).status == Status.PENDING
 
 
@@ -405,7 +399,6 @@ def test_fault_34_claims_that_the_worker_does_not_know_are_handed_back():
 
 
 TRANSITIONS = {
-    "start": lambda ticket: queue.start(ticket, WORKER, ACCOUNT, PATIENCE),
     "wait": lambda ticket: queue.wait(ticket, "resp_2", 1),
     "complete": lambda ticket: queue.complete(ticket, answer("late")),
     "ask_again": lambda ticket: queue.ask_again(ticket, error(), 1),
@@ -418,22 +411,22 @@ TRANSITIONS = {
 def test_fault_3_a_worker_that_lost_its_job_cannot_change_it(name):
     job = make_job()
     stale = claim_one(job)
-    queue.release(stale)
+    hand_back()
     successor = claim_one(job)
 
     moved = TRANSITIONS[name](stale)
 
     job = fresh(job)
     assert not moved
-    assert (job.status, job.claim_token) == (Status.CLAIMED, successor.token)
+    assert (job.status, job.claim_token) == (Status.RUNNING, successor.token)
     assert not Capture.objects.exists()
     assert not Charge.objects.exists()
 
 
-@pytest.mark.parametrize("name", ["wait", "complete", "ask_again", "fail", "release"])
+@pytest.mark.parametrize("name", ["wait", "complete", "ask_again", "fail"])
 def test_fault_34_a_transition_whose_commit_was_not_heard_of_can_be_repeated(name):
     job = make_job()
-    ticket = start_one(job)
+    ticket = claim_one(job)
 
     assert TRANSITIONS[name](ticket)
     before = CaptureJob.objects.values().get(pk=job.pk), list(Attempt.objects.values()), list(Capture.objects.values())
@@ -445,32 +438,22 @@ def test_fault_34_a_transition_whose_commit_was_not_heard_of_can_be_repeated(nam
 
 
 def test_fault_34_a_release_whose_commit_was_not_heard_of_can_be_repeated():
-    new, called = make_job(), make_job(providers=("perplexity",))
-    queue.wait(start_one(called), "resp_1", 0)
-    to_start, to_poll = claim_one(new), claim_one(called)
+    called = make_job()
+    queue.wait(claim_one(called), "resp_1", 0)
+    ticket = claim_one(called)
 
-    for ticket in (to_start, to_poll):
-        assert queue.release(ticket)
-        assert queue.release(ticket)
+    assert queue.release(ticket)
+    assert queue.release(ticket)
 
-    assert (fresh(new).status, fresh(called).status) == (Status.PENDING, Status.WAITING)
-
-
-def test_a_release_of_a_start_that_was_taken_back_since_then_has_not_succeeded():
-    ticket = start_one(make_job())
-    queue.ask_again(ticket, unknown_error(), 0)
-
-    assert not queue.release(ticket)
+    assert fresh(called).status == Status.WAITING
 
 
-def test_fault_34_a_start_whose_commit_was_not_heard_of_can_be_repeated():
+def test_a_start_is_not_released():
     job = make_job()
-    ticket = start_one(job)
 
-    assert queue.start(ticket, WORKER, ACCOUNT, PATIENCE)
+    assert not queue.release(claim_one(job))
 
-    assert Attempt.objects.count() == 1
-    assert fresh(job).attempts == 1
+    assert fresh(job).status == Status.RUNNING
 
 
 # -------------------------------------------------------------------------------------------------- by a person
@@ -478,30 +461,29 @@ def test_fault_34_a_start_whose_commit_was_not_heard_of_can_be_repeated():
 
 def test_cancel_calls_off_what_was_not_asked_and_keeps_that():
     check = make_check(prompts=("a?", "b?", "c?"))
-    asked, claimed = claim(seats=2)
-    queue.start(asked, WORKER, ACCOUNT, PATIENCE)
+    (asked,) = claim(seats=1)
+    only_claim(WORKER, check.jobs.pending().earliest("pk"))
 
     assert queue.cancel(check.jobs.all()) == 2
 
     assert check.jobs.get(pk=asked.job).status == Status.RUNNING
     assert set(check.captures.values_list("outcome", flat=True)) == {Outcome.CANCELLED}
-    assert not queue.start(claimed, WORKER, ACCOUNT, PATIENCE)
 
 
 def test_requeue_asks_again_with_attempts_afresh_and_keeps_the_history():
     job = make_job()
-    queue.fail(start_one(job), error())
+    queue.fail(claim_one(job), error())
 
     assert queue.requeue(CaptureJob.objects.filter(pk=job.pk)) == 1
 
-    ticket = start_one(job)
+    ticket = claim_one(job)
     assert ticket.attempts == 1
     assert list(Attempt.objects.filter(job=job).order_by("number").values_list("number", flat=True)) == [1, 2]
 
 
 def test_an_answer_replaces_a_failure():
     job = make_job()
-    queue.fail(start_one(job), error())
+    queue.fail(claim_one(job), error())
     queue.requeue(CaptureJob.objects.filter(pk=job.pk))
 
     complete_one(job, "Northwind.")
@@ -519,7 +501,7 @@ def test_requeue_leaves_open_jobs_and_answers_alone():
 
 def test_requeue_looks_after_a_call_that_is_still_live():
     job = make_job()
-    queue.wait(start_one(job), "resp_1", 0)
+    queue.wait(claim_one(job), "resp_1", 0)
     queue.fail(claim_one(job), error("remote_deadline"), live=True)
 
     queue.requeue(CaptureJob.objects.filter(pk=job.pk))
@@ -540,7 +522,7 @@ def test_fault_24_an_answer_with_what_postgresql_cannot_store_is_stored():
     source = Source(f"https://x.example/{nasty}", nasty, title=nasty)
 
     assert queue.complete(
-        start_one(job), answer(nasty, sources=(source,), model=nasty, cost=Cost(Decimal(1), Basis.REPORTED))
+        claim_one(job), answer(nasty, sources=(source,), model=nasty, cost=Cost(Decimal(1), Basis.REPORTED))
     )
 
     capture = Capture.objects.get()
@@ -551,7 +533,7 @@ def test_fault_24_an_answer_with_what_postgresql_cannot_store_is_stored():
 def test_fault_24_an_answer_of_any_size_is_stored_with_a_mark_where_it_was_cut():
     job = make_job()
 
-    queue.complete(start_one(job), answer("x" * 5_000_000))
+    queue.complete(claim_one(job), answer("x" * 5_000_000))
 
     text = Capture.objects.get().text
     assert len(text) == 1_000_000
@@ -560,7 +542,7 @@ def test_fault_24_an_answer_of_any_size_is_stored_with_a_mark_where_it_was_cut()
 
 def test_fault_24_error_texts_get_the_same_care():
     job = make_job()
-    queue.ask_again(start_one(job), error("r\x00" * 100, kind=Kind.TRANSIENT), 0)
+    queue.ask_again(claim_one(job), error("r\x00" * 100, kind=Kind.TRANSIENT), 0)
 
     assert len(fresh(job).reason) == 60
 
@@ -605,7 +587,7 @@ def test_the_database_refuses_a_second_job_and_a_second_capture_of_one_place():
 
 def test_the_database_refuses_a_second_open_attempt():
     job = make_job()
-    start_one(job)
+    claim_one(job)
 
     with pytest.raises(IntegrityError), transaction.atomic():
         Attempt.objects.create(
@@ -624,9 +606,13 @@ def test_the_database_refuses_a_second_open_attempt():
 
 
 def _plan(jobs) -> str:
+    _analyze()
+    return str(jobs.explain())
+
+
+def _analyze() -> None:
     with connection.cursor() as cursor:
         cursor.execute("ANALYZE capture_capturejob")
-    return str(jobs.explain())
 
 
 def _rows(count: int, provider: str, **columns: str) -> None:
@@ -665,9 +651,26 @@ def test_fault_16_a_claim_with_100_000_finished_rows_is_a_scan_of_the_partial_in
     assert "Seq Scan" not in _plan(CaptureJob.objects.open().filter(of_check=1))
 
 
+@pytest.mark.parametrize("status", ["pending", "waiting"])
+def test_fault_16_a_lanes_jobs_are_found_by_its_index_though_none_was_open_when_rows_were_counted(status):
+    make_job()
+    CaptureJob.objects.update(status="done", finished_at=ClockTimestamp())
+    _rows(5_000, "done", status="'done'", turn="0", finished_at="clock_timestamp()")
+    _analyze()
+    due = {"run_after": "clock_timestamp()", "remote_id": "'resp'"} if status == "waiting" else {}
+    _rows(1_000, "open", status=f"'{status}'", turn="n", **due)
+
+    starts = CaptureJob.objects.to_start("openai", ["open0"])[:8].explain()
+    polls = CaptureJob.objects.to_poll("openai", ["open0"])[:8].explain()
+
+    assert "job_open" not in starts + polls
+    assert "Index Scan using job_claimable" in starts
+    assert "Sort" not in starts
+
+
 def test_a_late_error_of_a_poll_leaves_the_call_to_the_successor_that_looks_after_it():
     job = make_job()
-    queue.wait(start_one(job), "resp_1", 0)
+    queue.wait(claim_one(job), "resp_1", 0)
     stale = claim_one(job)
     queue.release(stale)
 

@@ -39,7 +39,7 @@ from capture.models import Attempt, AttemptOutcome, Capture, CaptureJob, Charge,
 from capture.models.clock import ClockTimestamp
 from capture.models.workers import LEASE
 from capture.providers.replies import Basis, Cost, Empty, FinalReply, Kind, Pending, ProviderError, Refused, Scope
-from tests.factories import ACCOUNT, answer, make_check, make_user
+from tests.factories import answer, make_check, make_user, routes
 from tests.queue_model import FINAL, HELD, NO_REPLY, Call, Job, Model
 
 LIMITS = retry.Limits(attempts=3, unknown_retries=1, remote_deadline=86_400)
@@ -175,9 +175,12 @@ class QueueMachine(RuleBasedStateMachine):
     def claim(self, which: int, lane: str, seats: int, crashed: bool, heard: bool) -> None:
         process, before = self.processes[which], self._in_flight(lane)
         due = set(CaptureJob.objects.to_poll(lane, LANES[lane]).values_list("pk", flat=True))
+        waited = set(CaptureJob.objects.waiting().values_list("pk", flat=True))
 
-        tickets = queue.claim(lane, process.id, LANES[lane], seats, crashed=crashed)
+        tickets = queue.claim(lane, process.id, routes(LANES[lane], patience=LONG), seats, crashed=crashed)
         tickets.sort(key=lambda ticket: ticket.job)
+        for pk in set(CaptureJob.objects.waiting().values_list("pk", flat=True)) - waited:
+            self.model.look_after_instead(pk)
 
         starts = [ticket for ticket in tickets if ticket.remote_id is None]
         assert len(tickets) <= seats
@@ -206,21 +209,10 @@ class QueueMachine(RuleBasedStateMachine):
         in_flight = CaptureJob.objects.filter(lane=lane, status__in=["claimed", "running", "waiting"])
         return in_flight.exclude(status="waiting", asked_at__lt=ClockTimestamp() - timedelta(minutes=30)).count()
 
-    def seat(self, index: int, heard: bool) -> None:
-        """Send a start whose intent is committed, or look after a call."""
-        hand = self._hand(index, seated=False)
-        if not hand:
-            return
-        if hand.ticket.remote_id is not None:
+    def seat(self, index: int) -> None:
+        """Send a start, whose intent is committed, or look after a call."""
+        if hand := self._hand(index, seated=False):
             hand.seated = True
-            return
-        may_send = self.model.start(hand.ticket)
-        started = queue.start(hand.ticket, hand.worker, ACCOUNT, LONG)
-        assert started == may_send
-        if heard and started:
-            hand.seated = True
-        elif heard:
-            self._drop(hand)
 
     def record(self, index: int, came: str, repeat: bool) -> None:
         """Something has come back for a worker, which may have lost the job by now."""
@@ -286,7 +278,7 @@ class QueueMachine(RuleBasedStateMachine):
 
     def release(self, index: int, repeat: bool) -> None:
         hand = self._hand(index, seated=False)
-        if not hand:
+        if not hand or hand.ticket.remote_id is None:
             return
         held = self.model.holds(hand.ticket)
         self.model.release(hand.ticket)
@@ -347,7 +339,7 @@ class QueueMachine(RuleBasedStateMachine):
         for lane in LANES:
             self.claim(which, lane, 4, True, True)
         for _ in self._hands(seated=False):
-            self.seat(0, True)
+            self.seat(0)
 
     def loses_all(self, which: int) -> None:
         """A worker is lost in the midst of its work, and does not know yet; another goes on."""

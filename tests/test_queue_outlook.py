@@ -11,7 +11,7 @@ from capture import queue
 from capture.models import CaptureJob, Lane
 from capture.models.clock import ClockTimestamp
 from capture.queue.outlook import LOOK, Outlook
-from tests.factories import error, make_job, start_one
+from tests.factories import claim_one, error, make_job
 
 pytestmark = pytest.mark.django_db
 
@@ -24,7 +24,7 @@ def put_off(job: CaptureJob, seconds: float) -> None:
 
 def waiting(seconds: float) -> CaptureJob:
     job = make_job()
-    queue.wait(start_one(job), "resp_1", seconds)
+    queue.wait(claim_one(job), "resp_1", seconds)
     return job
 
 
@@ -45,14 +45,14 @@ def test_lanes_that_nobody_asks_about_are_left_out():
 
 
 def test_a_job_in_somebodys_hands_is_nothing_to_do():
-    start_one(make_job())
+    claim_one(make_job())
 
     assert queue.look(LANES) == Outlook()
 
 
 def test_a_job_that_was_put_off_is_announced_and_then_overdue():
     job = make_job()
-    queue.ask_again(start_one(job), error(), 30)
+    queue.ask_again(claim_one(job), error(), 30)
 
     before = queue.look(LANES)
     put_off(job, -1)

@@ -21,8 +21,8 @@ from capture.reports import queue_status as reading
 from capture.reports.crew import Health
 from capture.reports.queue_status import QueueStatus, queue_status
 from capture.reports.standings import with_standing
-from tests.factories import complete_one, error, make_check, make_job, start_one, unknown_error
-from tests.lost_workers import LIMITS, die, end_exchanges, fall_silent, lose, make_worker, poll, start
+from tests.factories import claim_one, complete_one, error, make_check, make_job, unknown_error
+from tests.lost_workers import LIMITS, claim, die, end_exchanges, fall_silent, lose, make_worker, poll
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("simulated")]
 
@@ -48,8 +48,8 @@ def cool(since: timedelta, *, until: timedelta = HOUR, reason: str = "invalid_ap
 class TestJobs:
     def test_they_are_counted_by_system_and_state(self):
         complete_one(make_job())
-        queue.fail(start_one(make_job()), error())
-        queue.wait(start_one(make_job()), "resp_1", 60)
+        queue.fail(claim_one(make_job()), error())
+        queue.wait(claim_one(make_job()), "resp_1", 60)
         make_check(providers=("chatgpt", "gemini"), prompts=("One?", "Two?"))
 
         jobs = queue_status().backlog.jobs
@@ -84,7 +84,7 @@ class TestJobs:
 
     def test_the_oldest_that_waits_is_told_with_its_reason(self):
         worker = make_worker()
-        queue.wait(start(worker, make_job()), "resp_1", 60)
+        queue.wait(claim(worker, make_job()), "resp_1", 60)
         oldest = make_job()
         make_job()
         CaptureJob.objects.filter(pk=oldest.pk).update(created_at=ClockTimestamp() - HOUR)
@@ -104,7 +104,7 @@ class TestJobs:
 class TestWorkers:
     def test_a_worker_is_told_with_its_beat_and_what_it_holds(self):
         worker = make_worker(stuck=1)
-        start(worker, make_job())
+        claim(worker, make_job())
         set_back(worker, timedelta(seconds=7))
 
         (line,) = queue_status().crew.workers
@@ -127,14 +127,14 @@ class TestWorkers:
 
 class TestOrphans:
     def test_what_a_living_worker_holds_is_no_orphan(self):
-        start(make_worker(), make_job())
+        claim(make_worker(), make_job())
 
         assert queue_status().crew.orphans.jobs == 0
 
     @pytest.mark.parametrize("gone", [fall_silent, heartbeat.close, recovery.give_up_the_dead])
     def test_what_a_worker_holds_of_whom_nothing_is_heard_is_one(self, gone):
         worker = make_worker()
-        start(worker, make_job())
+        claim(worker, make_job())
         poll(worker, make_job(providers=("perplexity",)))
         die(worker)
 
@@ -144,7 +144,7 @@ class TestOrphans:
 
     def test_they_are_overdue_after_two_leases_once_the_exchange_must_be_over(self):
         worker = make_worker()
-        start(worker, make_job())
+        claim(worker, make_job())
         make_worker()
         set_back(worker, 2 * LEASE - timedelta(seconds=20))
         end_exchanges()
@@ -165,7 +165,7 @@ class TestOrphans:
 
     def test_a_worker_whose_row_is_gone_was_never_heard_of(self):
         job = make_job()
-        start_one(job)
+        claim_one(job)
         end_exchanges()
         CaptureJob.objects.update(created_at=ClockTimestamp() - HOUR)
 
@@ -175,7 +175,7 @@ class TestOrphans:
 class TestRecovered:
     def test_what_was_taken_back_is_counted(self):
         worker = make_worker()
-        start(worker, make_job())
+        claim(worker, make_job())
         poll(worker, make_job(providers=("perplexity",)))
         die(worker)
 
@@ -186,7 +186,7 @@ class TestRecovered:
 
     def test_it_counts_for_a_day(self):
         worker = make_worker()
-        start(worker, make_job())
+        claim(worker, make_job())
         lose(worker)
         before = queue_status().crew.recovered
         Worker.objects.update(lost_at=ClockTimestamp() - timedelta(days=1, seconds=1))
@@ -198,9 +198,9 @@ class TestRecovered:
 
     def test_a_batch_of_several_workers_is_counted_with_each(self):
         one, other = make_worker(), make_worker()
-        start(one, make_job())
-        start(one, make_job())
-        start(other, make_job())
+        claim(one, make_job())
+        claim(one, make_job())
+        claim(other, make_job())
 
         fall_silent(one, other)
         recovery.give_up_the_silent()
@@ -237,7 +237,7 @@ class TestMoney:
 
     def test_unknown_outcomes_count_until_they_are_settled(self):
         for _ in range(2):
-            queue.fail(start_one(make_job()), unknown_error())
+            queue.fail(claim_one(make_job()), unknown_error())
         both = queue_status().unsettled
         Attempt.objects.filter(pk=Attempt.objects.values("pk")[:1]).update(settled=True)
 
@@ -259,7 +259,7 @@ class TestTroubles:
         assert (trouble.kind, trouble.words) == ("no_worker", "no worker is alive; open jobs: 2")
 
     def test_a_call_in_hand_waits_for_a_worker_too(self):
-        queue.wait(start_one(make_job()), "resp_1", 60)
+        queue.wait(claim_one(make_job()), "resp_1", 60)
 
         assert troubles() == ["no_worker"]
 
@@ -288,7 +288,7 @@ class TestTroubles:
 
     def test_a_lane_that_staff_have_paused_or_that_is_full_is_none(self):
         worker = make_worker()
-        start(worker, make_job())
+        claim(worker, make_job())
         make_job()
         lanes.change(["openai"], limit=1)
         lanes.change(["perplexity"], paused=True)
@@ -299,7 +299,7 @@ class TestTroubles:
         assert [status.lanes[name].words for name in ("openai", "perplexity", "gemini")] == ["full", "paused", "open"]
 
     def test_they_come_together_the_gravest_first(self):
-        start_one(make_job())
+        claim_one(make_job())
         end_exchanges()
         CaptureJob.objects.update(created_at=ClockTimestamp() - HOUR)
         cool(since=2 * HOUR)
@@ -378,7 +378,7 @@ def ask_counting_queries() -> tuple[QueueStatus, int]:
 def test_it_asks_as_often_for_many_rows_as_for_one():
     def more() -> None:
         worker = make_worker()
-        start(worker, make_job())
+        claim(worker, make_job())
         make_check(prompts=("One?", "Two?"), providers=("perplexity",))
 
     more()

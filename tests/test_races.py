@@ -19,12 +19,10 @@ from capture.models import Brand, CaptureJob, Charge, Check, Lane, Membership, T
 from capture.queue import claims
 from capture.reports import board_of
 from tests.factories import (
-    ACCOUNT,
     ESTIMATES,
-    PATIENCE,
-    WORKER,
     answer,
     claim,
+    claim_one,
     complete_one,
     error,
     make_check,
@@ -33,7 +31,6 @@ from tests.factories import (
     make_team,
     make_user,
     prompts,
-    start_one,
     stranger,
 )
 from tests.process.running import until
@@ -201,8 +198,6 @@ def test_fault_19_a_double_click_makes_one_check(elsewhere):
 def test_fault_22_two_last_jobs_that_finish_at_once_do_not_miss_each_other(elsewhere, simulated):
     check = make_check(prompts=prompts(2))
     first, second = claim(seats=2)
-    for ticket in (first, second):
-        queue.start(ticket, WORKER, ACCOUNT, PATIENCE)
 
     with held_open(elsewhere, lambda: queue.complete(first, answer())):
         assert queue.complete(second, answer())
@@ -225,7 +220,7 @@ def test_two_first_requests_of_a_user_make_one_team(elsewhere):
 def test_a_job_that_is_cancelled_while_it_is_being_started_is_one_or_the_other(elsewhere):
     job = make_job()
 
-    with held_open(elsewhere, lambda: start_one(job)):
+    with held_open(elsewhere, lambda: claim_one(job)):
         cancel = elsewhere(lambda: queue.cancel(CaptureJob.objects.filter(pk=job.pk)))
         until(waiting_sessions)
 
@@ -347,7 +342,7 @@ def test_a_check_that_is_deleted_meanwhile_is_not_asked_again(elsewhere):
 
 def test_an_answer_that_comes_while_its_check_is_deleted_stands_in_nobodys_way(elsewhere):
     job = make_job()
-    ticket = start_one(job)
+    ticket = claim_one(job)
     queue.fail(ticket, error())
 
     with held_open(elsewhere, lambda: queue.complete(ticket, answer())):

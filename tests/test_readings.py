@@ -17,7 +17,7 @@ from capture.models import Brand, Capture, Competitor, Gist, HistoryMark, Mentio
 from capture.models.brands import editing
 from capture.models.clock import ClockTimestamp, database_now
 from capture.providers.replies import Refused
-from tests.factories import answer, complete_one, error, finish, make_check, make_job, make_user, prompts, start_one
+from tests.factories import answer, claim_one, complete_one, error, finish, make_check, make_job, make_user, prompts
 
 TEXT = "Contoso leads. **Northwind** is fine, and Northwind is cheap. We would not recommend Contoso."
 
@@ -98,7 +98,7 @@ class TestWhenAnAnswerComes:
         assert not Mention.objects.exists()
 
     def test_only_an_answer_is_read(self):
-        ticket = start_one(make_job())
+        ticket = claim_one(make_job())
 
         queue.complete(ticket, Refused(TEXT), calls.reading_of(ticket, Refused(TEXT)))
 
@@ -106,7 +106,7 @@ class TestWhenAnAnswerComes:
         assert not Mention.objects.exists()
 
     def test_the_same_answer_written_twice_is_read_once(self):
-        ticket = start_one(make_job())
+        ticket = claim_one(make_job())
 
         finish(ticket, answer(TEXT))
         finish(ticket, answer(TEXT))
@@ -114,7 +114,7 @@ class TestWhenAnAnswerComes:
         assert len(mentioned()) == 2
 
     def test_an_answer_in_place_of_a_failure_is_read(self):
-        ticket = start_one(make_job())
+        ticket = claim_one(make_job())
         queue.fail(ticket, error())
 
         finish(ticket, answer(TEXT))
@@ -127,7 +127,7 @@ class TestWhenAnAnswerComes:
         assert named() == [("brand", "Northwind", 1), ("competitor:0", "Contoso", 1)]
 
     def test_it_takes_no_statement_more_than_an_answer_that_is_not_read(self):
-        unread, read = (start_one(make_job()) for _ in range(2))
+        unread, read = (claim_one(make_job()) for _ in range(2))
         without = _queries(lambda: queue.complete(unread, answer(TEXT)))
 
         with_reading = _queries(lambda: finish(read, answer(TEXT)))
@@ -144,7 +144,7 @@ def _queries(do) -> int:
 @pytest.mark.django_db
 class TestAnAnswerThatIsNotRead:
     def test_it_is_kept_and_read_later(self):
-        queue.complete(start_one(make_job()), answer(TEXT))
+        queue.complete(claim_one(make_job()), answer(TEXT))
         assert Capture.objects.get().matcher == 0
 
         assert readings.read_on(1) == 1
@@ -175,14 +175,14 @@ class TestAnAnswerThatIsNotRead:
         readings.read_on(1)
         assert not readings.unread_brands()
 
-        queue.complete(start_one(another_job()), answer(TEXT))
+        queue.complete(claim_one(another_job()), answer(TEXT))
 
         assert list(readings.unread_brands()) == [brand_now()]
 
     @pytest.mark.usefixtures("long_ago")
     def test_one_that_cannot_be_read_keeps_no_other_from_it_and_is_not_tried_for_ever(self, monkeypatch):
         for text in ("a bad one", TEXT):
-            queue.complete(start_one(another_job()), answer(text))
+            queue.complete(claim_one(another_job()), answer(text))
         monkeypatch.setattr(readings, "read", _stumbling(read))
 
         assert readings.read_on(1) == 2
@@ -252,7 +252,7 @@ class TestAfterAChangeOfNames:
 
     @pytest.mark.usefixtures("long_ago")
     def test_an_answer_that_was_on_its_way_is_read_again(self):
-        ticket = start_one(make_job())
+        ticket = claim_one(make_job())
         rename(name="Fine")
         readings.read_on(1)
         assert not readings.unread_brands()
@@ -274,13 +274,13 @@ class TestAfterAChangeOfNames:
 
     def test_whoever_is_wanted_elsewhere_reads_no_more_than_a_batch(self):
         for _ in range(readings.BATCH + 1):
-            queue.complete(start_one(another_job()), answer(TEXT))
+            queue.complete(claim_one(another_job()), answer(TEXT))
 
         assert readings.read_on(60, lambda: True) == readings.BATCH
 
     def test_little_time_is_enough_for_one_answer(self):
         for _ in range(3):
-            queue.complete(start_one(another_job()), answer(TEXT))
+            queue.complete(claim_one(another_job()), answer(TEXT))
 
         assert [readings.read_on(0) for _ in range(4)] == [1, 1, 1, 0]
 
@@ -321,7 +321,7 @@ class TestAfterAChangeOfTheRules:
 @pytest.mark.django_db(transaction=True)
 def test_two_at_once_leave_each_answer_read_once():
     for _ in range(4):
-        queue.complete(start_one(another_job()), answer(TEXT))
+        queue.complete(claim_one(another_job()), answer(TEXT))
     counts: list[int] = []
 
     def read_all():

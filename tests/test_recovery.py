@@ -13,14 +13,14 @@ from capture.models.clock import ClockTimestamp
 from capture.processes import Place
 from capture.providers.replies import Basis
 from capture.queue import forsaken
+from capture.retry import Limits
 from tests.factories import (
-    ACCOUNT,
-    PATIENCE,
     answer,
     fresh,
     make_check,
     make_job,
     prompts,
+    routes,
     stranger,
 )
 from tests.lost_workers import (
@@ -32,8 +32,8 @@ from tests.lost_workers import (
     lose,
     make_worker,
     only,
+    only_claim,
     poll,
-    start,
     statuses,
 )
 
@@ -59,7 +59,7 @@ def test_fault_36_who_has_not_beaten_for_a_whole_lease_may_not_judge_by_silence(
     judge, silent = make_worker(), make_worker()
     fall_silent(silent)
     job = make_job()
-    claim(silent, job)
+    poll(silent, job)
 
     recovery.recover(LIMITS, but=judge, steady=False)
 
@@ -71,7 +71,7 @@ def test_fault_36_after_an_outage_of_the_database_nobody_is_lost():
     workers = [make_worker(), make_worker()]
     Worker.objects.update(steady_since=ClockTimestamp() - timedelta(hours=1))
     jobs = list(make_check(prompts=prompts(2)).jobs.all())
-    queue.claim("openai", workers[0], ["chatgpt"], 2)
+    queue.claim("openai", workers[0], routes(["chatgpt"]), 2)
     fall_silent(*workers)
 
     for worker in workers:
@@ -79,18 +79,18 @@ def test_fault_36_after_an_outage_of_the_database_nobody_is_lost():
         recovery.recover(LIMITS, but=worker, steady=pulse.steady)
 
     assert not Worker.objects.filter(lost_at__isnull=False).exists()
-    assert statuses(jobs) == [Status.CLAIMED] * 2
+    assert statuses(jobs) == [Status.RUNNING] * 2
 
 
 def test_a_steady_worker_takes_the_jobs_of_a_silent_one():
     judge, silent = make_worker(), make_worker()
     job = make_job()
-    claim(silent, job)
+    poll(silent, job)
     fall_silent(silent)
 
     assert recovery.recover(LIMITS, but=judge, steady=True) == 1
 
-    assert fresh(job).status == Status.PENDING
+    assert fresh(job).status == Status.WAITING
     assert Worker.objects.get(pk=judge).lost_at is None
 
 
@@ -103,13 +103,13 @@ def test_nobody_judges_itself():
 
     recovery.recover(LIMITS, but=worker, steady=True)
 
-    assert fresh(job).status == Status.CLAIMED
+    assert fresh(job).status == Status.RUNNING
 
 
 def test_fault_2_the_age_of_a_job_proves_nothing():
     worker = make_worker()
     job = make_job()
-    start(worker, job)
+    claim(worker, job)
     an_hour_ago = ClockTimestamp() - timedelta(hours=1)
     CaptureJob.objects.update(created_at=an_hour_ago, asked_at=an_hour_ago)
     Attempt.objects.update(started_at=an_hour_ago, deadline=an_hour_ago)
@@ -122,7 +122,7 @@ def test_fault_2_the_age_of_a_job_proves_nothing():
 def test_fault_4_a_worker_that_drains_still_beats_and_keeps_its_job():
     worker = make_worker()
     job = make_job()
-    start(worker, job)
+    claim(worker, job)
     Worker.objects.update(beat_at=ClockTimestamp() - timedelta(seconds=29))
 
     heartbeat.beat(worker)
@@ -185,11 +185,11 @@ def test_a_worker_that_stopped_tidily_is_not_lost():
 
 def test_a_job_of_a_worker_that_nobody_knows_is_taken_back():
     job = make_job()
-    claim(stranger(), job)
+    poll(stranger(), job)
 
     assert recovery.take_all_back(LIMITS) == 1
 
-    assert fresh(job).status == Status.PENDING
+    assert fresh(job).status == Status.WAITING
 
 
 # ----------------------------------------------------------------------------------------------- what becomes of jobs
@@ -198,7 +198,7 @@ def test_a_job_of_a_worker_that_nobody_knows_is_taken_back():
 def test_fault_1_what_was_only_claimed_goes_back_in_line():
     worker = make_worker()
     job = make_job()
-    claim(worker, job)
+    only_claim(worker, job)
     die(worker)
 
     recovery.recover(LIMITS)
@@ -224,7 +224,7 @@ def test_a_call_in_hand_is_due_to_be_looked_after():
 def test_a_call_that_waits_needs_no_worker():
     worker = make_worker()
     job = make_job()
-    queue.wait(start(worker, job), "resp_1", 60)
+    queue.wait(claim(worker, job), "resp_1", 60)
     before = CaptureJob.objects.values().get()
     die(worker)
 
@@ -236,7 +236,7 @@ def test_a_call_that_waits_needs_no_worker():
 def test_a_start_of_a_dead_worker_has_an_unknown_outcome_at_once():
     worker = make_worker()
     job = make_job()
-    start(worker, job)
+    claim(worker, job)
     die(worker)
 
     recovery.recover(LIMITS)
@@ -250,7 +250,7 @@ def test_a_start_of_a_dead_worker_has_an_unknown_outcome_at_once():
 def test_a_start_of_a_silent_worker_waits_out_its_deadline_and_keeps_its_place_meanwhile():
     worker = make_worker()
     job = make_job()
-    start(worker, job)
+    claim(worker, job)
     make_job()
     Lane.objects.update(limit=1)
     fall_silent(worker)
@@ -258,13 +258,13 @@ def test_a_start_of_a_silent_worker_waits_out_its_deadline_and_keeps_its_place_m
     assert recovery.recover(LIMITS, steady=True) == 0
 
     assert fresh(job).status == Status.RUNNING
-    assert queue.claim("openai", make_worker(), ["chatgpt"], 8) == []
+    assert queue.claim("openai", make_worker(), routes(["chatgpt"]), 8) == []
 
 
 def test_a_start_of_a_silent_worker_is_an_unknown_outcome_once_its_deadline_has_passed():
     worker = make_worker()
     job = make_job()
-    start(worker, job)
+    claim(worker, job)
     fall_silent(worker)
     recovery.recover(LIMITS, steady=True)
 
@@ -277,7 +277,7 @@ def test_a_start_of_a_silent_worker_is_an_unknown_outcome_once_its_deadline_has_
 def test_a_start_of_a_worker_that_ended_untidily_has_an_unknown_outcome_at_once():
     worker = make_worker()
     job = make_job()
-    start(worker, job)
+    claim(worker, job)
 
     heartbeat.close(worker)
 
@@ -290,7 +290,7 @@ def test_a_second_unknown_outcome_fails_the_job_and_says_so():
     job = make_job()
     for _ in range(2):
         worker = make_worker()
-        start(worker, job)
+        claim(worker, job)
         heartbeat.close(worker)
         recovery.recover(LIMITS)
 
@@ -304,7 +304,7 @@ def test_the_last_attempt_that_ends_unknown_fails_the_job():
     job = make_job()
     CaptureJob.objects.update(attempts=LIMITS.attempts - 1)
     worker = make_worker()
-    start(worker, job)
+    claim(worker, job)
     heartbeat.close(worker)
 
     recovery.recover(LIMITS)
@@ -317,7 +317,7 @@ def test_fault_6_all_orphans_are_found_in_bounded_batches(monkeypatch):
     monkeypatch.setattr(recovery, "AT_ONCE", 3)
     worker = make_worker()
     check = make_check(prompts=prompts(10))
-    queue.claim("openai", worker, ["chatgpt"], 10)
+    queue.claim("openai", worker, routes(["chatgpt"]), 10)
     die(worker)
 
     assert recovery.recover(LIMITS) == 10
@@ -330,10 +330,9 @@ def test_fault_6_a_page_of_unfit_rows_hides_no_orphan(monkeypatch):
     monkeypatch.setattr(recovery, "AT_ONCE", 2)
     check = make_check(prompts=prompts(12))
     alive, silent, dead = make_worker(), make_worker(), make_worker()
-    queue.claim("openai", alive, ["chatgpt"], 4)
-    for ticket in queue.claim("openai", silent, ["chatgpt"], 4):
-        queue.start(ticket, silent, ACCOUNT, PATIENCE)
-    orphans = queue.claim("openai", dead, ["chatgpt"], 4)
+    queue.claim("openai", alive, routes(["chatgpt"]), 4)
+    queue.claim("openai", silent, routes(["chatgpt"]), 4)
+    orphans = queue.claim("openai", dead, routes(["chatgpt"]), 4)
     fall_silent(silent)
     die(dead)
 
@@ -345,7 +344,7 @@ def test_fault_6_a_page_of_unfit_rows_hides_no_orphan(monkeypatch):
 def test_a_recovery_that_is_rolled_back_says_nothing(monkeypatch, caplog):
     worker = make_worker()
     check = make_check(prompts=prompts(2))
-    queue.claim("openai", worker, ["chatgpt"], 2)
+    queue.claim("openai", worker, routes(["chatgpt"]), 2)
     die(worker)
     recovery.give_up_the_dead()
     calls = []
@@ -369,21 +368,22 @@ def test_a_recovery_that_is_rolled_back_says_nothing(monkeypatch, caplog):
 # -------------------------------------------------------------------------------------------------------- crashes
 
 
-def crash(job, times=1):
+def crash(job, times=1, limits=LIMITS):
     """So many workers die with the job in their hands."""
     for _ in range(times):
         worker = make_worker()
         claim(worker, job)
         die(worker)
-        recovery.recover(LIMITS)
+        recovery.recover(limits)
 
 
 def test_a_crash_is_counted_apart_from_attempts():
     job = make_job()
+    queue.wait(claim(make_worker(), job), "resp_1", 0)
 
     crash(job)
 
-    assert (fresh(job).crashes, fresh(job).attempts) == (1, 0)
+    assert (fresh(job).crashes, fresh(job).attempts) == (1, 1)
 
 
 def test_a_worker_that_was_only_silent_has_not_crashed():
@@ -399,9 +399,11 @@ def test_a_worker_that_was_only_silent_has_not_crashed():
 def test_fault_11_a_job_that_kills_its_worker_fails_the_third_time():
     job = make_job()
 
-    crash(job, times=2)
+    limits = Limits(attempts=5, unknown_retries=5, remote_deadline=86_400)
+
+    crash(job, 2, limits)
     assert fresh(job).status == Status.PENDING
-    crash(job)
+    crash(job, 1, limits)
 
     assert (fresh(job).status, fresh(job).reason) == (Status.FAILED, "crashed")
     assert Capture.objects.get().outcome == Outcome.FAILED
@@ -409,7 +411,7 @@ def test_fault_11_a_job_that_kills_its_worker_fails_the_third_time():
 
 def test_fault_11_a_call_whose_polls_kill_their_worker_keeps_its_id():
     job = make_job()
-    queue.wait(start(make_worker(), job), "resp_1", 0)
+    queue.wait(claim(make_worker(), job), "resp_1", 0)
 
     crash(job, times=3)
 
@@ -423,11 +425,11 @@ def test_fault_37_a_worker_holds_one_job_that_has_crashed_before_at_most():
     check = make_check(prompts=prompts(6))
     CaptureJob.objects.filter(pk__in=check.jobs.order_by("pk").values("pk")[:3]).update(crashes=1)
 
-    tickets = queue.claim("openai", make_worker(), ["chatgpt"], 8)
+    tickets = queue.claim("openai", make_worker(), routes(["chatgpt"]), 8)
 
     assert sorted(ticket.crashed for ticket in tickets) == [False, False, False, True]
-    assert queue.claim("openai", make_worker(), ["chatgpt"], 8, crashed=False) == []
-    assert len(queue.claim("openai", make_worker(), ["chatgpt"], 8)) == 1
+    assert queue.claim("openai", make_worker(), routes(["chatgpt"]), 8, crashed=False) == []
+    assert len(queue.claim("openai", make_worker(), routes(["chatgpt"]), 8)) == 1
 
 
 def test_fault_37_a_poison_job_is_isolated_and_takes_no_neighbour_along():
@@ -436,13 +438,12 @@ def test_fault_37_a_poison_job_is_isolated_and_takes_no_neighbour_along():
 
     for _ in range(10):
         worker = make_worker()
-        tickets = queue.claim("openai", worker, ["chatgpt"], 8)
+        tickets = queue.claim("openai", worker, routes(["chatgpt"]), 8)
         if poison.pk in [ticket.job for ticket in tickets]:
             die(worker)
             recovery.recover(LIMITS)
             continue
         for ticket in tickets:
-            queue.start(ticket, worker, ACCOUNT, PATIENCE)
             queue.complete(ticket, answer())
 
     assert fresh(poison).status == Status.FAILED

@@ -14,9 +14,6 @@ from capture.providers import registry
 from capture.providers.replies import Blocked, Empty, Incomplete, Kind, Refused, Source
 from capture.reports import State, board_of
 from tests.factories import (
-    ACCOUNT,
-    PATIENCE,
-    WORKER,
     answer,
     claim,
     claim_one,
@@ -26,7 +23,6 @@ from tests.factories import (
     make_job,
     make_team,
     make_user,
-    start_one,
     stranger,
     unknown_error,
 )
@@ -54,7 +50,6 @@ def make_wide_check(prompts: int = 3, **fields):
 def complete_at_chatgpt(seats: int = 100, reply=None):
     """Let ChatGPT answer what waits for it, whichever check it is of."""
     for ticket in claim("openai", seats):
-        assert queue.start(ticket, WORKER, ACCOUNT, PATIENCE)
         assert queue.complete(ticket, reply or answer())
 
 
@@ -66,7 +61,7 @@ class TestStates:
         claimed, started = make_job(), make_job(providers=("perplexity",))
 
         claim_one(claimed)
-        start_one(started)
+        claim_one(started)
 
         assert state_of(claimed) is State.ASKING
         assert state_of(started) is State.ASKING
@@ -74,14 +69,14 @@ class TestStates:
     def test_a_job_with_a_live_call_is_being_worked_at_the_system(self):
         job = make_job()
 
-        queue.wait(start_one(job), "resp_1", after=0)
+        queue.wait(claim_one(job), "resp_1", after=0)
 
         assert state_of(job) is State.WORKING
         assert State.WORKING.words == "working at the system"
 
     def test_a_live_call_that_is_looked_after_is_still_being_worked(self):
         job = make_job()
-        queue.wait(start_one(job), "resp_1", after=0)
+        queue.wait(claim_one(job), "resp_1", after=0)
 
         claim_one(job)
 
@@ -100,14 +95,14 @@ class TestStates:
     def test_every_reply_has_its_state(self, reply, state):
         job = make_job()
 
-        queue.complete(start_one(job), reply)
+        queue.complete(claim_one(job), reply)
 
         assert state_of(job) is state
 
     def test_a_failed_job_says_why_in_words(self):
         job = make_job()
 
-        queue.fail(start_one(job), error("invalid_api_key", kind=Kind.FATAL))
+        queue.fail(claim_one(job), error("invalid_api_key", kind=Kind.FATAL))
 
         assert state_of(job) is State.FAILED
         assert only_cell(job).why == "the key was refused"
@@ -115,7 +110,7 @@ class TestStates:
     def test_a_reason_that_nobody_has_put_into_words_is_shown_as_it_is_named(self):
         job = make_job()
 
-        queue.fail(start_one(job), error("strange_new_code"))
+        queue.fail(claim_one(job), error("strange_new_code"))
 
         assert only_cell(job).why == "strange new code"
 
@@ -129,7 +124,7 @@ class TestStates:
     def test_a_job_that_goes_back_in_line_is_waiting_and_says_why(self):
         job = make_job()
 
-        queue.ask_again(start_one(job), unknown_error(), after=60)
+        queue.ask_again(claim_one(job), unknown_error(), after=60)
 
         assert state_of(job) is State.WAITING
         assert only_cell(job).reason == "timeout"
@@ -137,7 +132,7 @@ class TestStates:
 
     def test_an_open_job_wins_over_what_its_earlier_turn_left_behind(self):
         job = make_job()
-        queue.fail(start_one(job), error())
+        queue.fail(claim_one(job), error())
         assert Capture.objects.filter(prompt=job.prompt_id).exists()
 
         queue.requeue(CaptureJob.objects.filter(pk=job.pk))
@@ -215,7 +210,7 @@ class TestStatus:
         done = make_job()
         complete_one(done)
         failed = make_job()
-        queue.fail(start_one(failed), error())
+        queue.fail(claim_one(failed), error())
         cancelled = make_job()
         queue.cancel(CaptureJob.objects.filter(pk=cancelled.pk))
         checks = [job.of_check for job in (done, failed, cancelled)]

@@ -18,12 +18,12 @@ from tests.factories import (
     ESTIMATES,
     FOR_MONEY,
     answer,
+    claim_one,
     complete_one,
     error,
     make_check,
     make_job,
     make_team,
-    start_one,
     stranger,
     unknown_error,
 )
@@ -56,9 +56,9 @@ def amounts(lines) -> dict[str, Decimal]:
 
 def check_with_an_unknown_outcome():
     job = make_job()
-    queue.ask_again(start_one(job, FOR_MONEY), unknown_error(), 0)
+    queue.ask_again(claim_one(job, FOR_MONEY), unknown_error(), 0)
     queue.promote_due()
-    queue.complete(start_one(job, FOR_MONEY), answer())
+    queue.complete(claim_one(job, FOR_MONEY), answer())
     return job.of_check
 
 
@@ -196,7 +196,7 @@ class TestBy:
         assert sorted(found) == [date(2024, 1, 1), date(2024, 1, 31)]
 
     def test_free_errors_make_no_sum(self):
-        queue.fail(start_one(make_job(), FOR_MONEY), error())
+        queue.fail(claim_one(make_job(), FOR_MONEY), error())
 
         assert Charge.objects.count() == 1
         assert reports.spent_today() == NOTHING

@@ -14,6 +14,7 @@ from capture.models import Attempt, Capture, CaptureJob, Charge, Lane, StaffActi
 from capture.staff_actions import Kind, targets_of, to_settle
 from tests.factories import (
     FOR_MONEY,
+    claim_one,
     complete_one,
     error,
     fresh,
@@ -21,7 +22,6 @@ from tests.factories import (
     make_job,
     make_user,
     prompts,
-    start_one,
     unknown_error,
 )
 from tests.test_races import elsewhere, held_open
@@ -65,13 +65,13 @@ def carry_out(user, kind) -> Any:
 
 def failed(**fields) -> CaptureJob:
     job = make_job(**fields)
-    queue.fail(start_one(job), error())
+    queue.fail(claim_one(job), error())
     return job
 
 
 def unsettled() -> CaptureJob:
     job = make_job()
-    queue.fail(start_one(job, FOR_MONEY), unknown_error())
+    queue.fail(claim_one(job, FOR_MONEY), unknown_error())
     return job
 
 
@@ -170,7 +170,7 @@ class TestCarriedOut:
 
     def test_open_jobs_are_failed_by_hand(self, user):
         job = make_job()
-        start_one(job)
+        claim_one(job)
 
         carry_out(user, Kind.FAIL)
 
@@ -190,9 +190,9 @@ class TestCarriedOut:
 
     def test_one_attempt_of_a_job_can_be_settled_and_the_other_not(self, user):
         job = make_job()
-        queue.ask_again(start_one(job), unknown_error(), 0)
+        queue.ask_again(claim_one(job), unknown_error(), 0)
         CaptureJob.objects.update(run_after=None)
-        queue.fail(start_one(job), unknown_error())
+        queue.fail(claim_one(job), unknown_error())
         first, second = Attempt.objects.order_by("number")
 
         targets = to_settle(Attempt.objects.filter(pk=first.pk))

@@ -11,7 +11,7 @@ from capture import queue
 from capture.models import Brand, Capture, CaptureJob, Competitor, Source
 from capture.providers.replies import Kind, Refused
 from capture.reports.summary import Summary, summary_of
-from tests.factories import ACCOUNT, PATIENCE, WORKER, answer, claim, error, make_check, read_as
+from tests.factories import ACCOUNT, answer, claim, error, make_check, read_as
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("simulated")]
 
@@ -26,7 +26,6 @@ def checked(answers: dict[str, list[tuple[str, ...]]], account=ACCOUNT, **fields
     check = make_check(providers=tuple(answers), **fields)
     for slug, named in answers.items():
         for ticket in claim(LANES[slug]):
-            queue.start(ticket, WORKER, account, PATIENCE)
             if named:
                 queue.complete(ticket, answer())
             else:
@@ -111,9 +110,7 @@ class TestWhatIsInNoFigure:
     def test_what_brought_no_answer_is_counted_by_its_reason(self):
         check = make_check(prompts=("One?", "Two?", "Three?"))
         first, second, _ = claim(seats=3)
-        queue.start(first, WORKER, ACCOUNT, PATIENCE)
         queue.complete(first, answer())
-        queue.start(second, WORKER, ACCOUNT, PATIENCE)
         queue.complete(second, Refused("No."))
         read_as(check.captures.get(outcome="answered"), *NAMED)
 
@@ -125,7 +122,6 @@ class TestWhatIsInNoFigure:
     def test_what_was_called_off_is_told_beside_the_answers_of_the_simulator(self):
         check = make_check(prompts=("One?", "Two?"))
         (ticket,) = claim(seats=1)
-        queue.start(ticket, WORKER, ACCOUNT, PATIENCE)
         queue.complete(ticket, answer())
         queue.cancel(check.jobs.all())
         read_as(check.captures.get(outcome="answered"), *NAMED)

@@ -9,16 +9,14 @@ from capture.models import CaptureJob, Lane, Status
 from capture.models.clock import ClockTimestamp
 from capture.queue import entry
 from tests.factories import (
-    ACCOUNT,
-    PATIENCE,
     claim,
+    claim_one,
     error,
     fresh,
     make_check,
     make_team,
     make_user,
     prompts,
-    start_one,
     stranger,
 )
 
@@ -47,7 +45,6 @@ def claimed_teams(count, lane="openai"):
 def fail_passing(jobs):
     """Each is asked, and has to be asked again; its time comes at once."""
     for ticket in claim(seats=len(jobs)):
-        queue.start(ticket, stranger(), ACCOUNT, PATIENCE)
         queue.ask_again(ticket, error(), 0)
 
 
@@ -139,7 +136,7 @@ def test_a_lane_serves_the_turn_of_the_job_that_was_claimed_last():
 def test_one_answer_that_is_asked_again_by_hand_takes_the_turn_that_is_served_now():
     user = make_user()
     failed = make_check(user).jobs.get()
-    queue.fail(start_one(failed), error())
+    queue.fail(claim_one(failed), error())
     make_check(user, prompts=prompts(20))
     claimed_teams(10)
 
@@ -152,7 +149,6 @@ def test_many_that_are_asked_again_take_the_next_turns_of_their_team():
     large, small = make_user(), make_user()
     failed = make_check(large, prompts=prompts(30))
     for ticket in claim(seats=30):
-        queue.start(ticket, stranger(), ACCOUNT, PATIENCE)
         queue.fail(ticket, error())
     make_check(small, prompts=prompts(4))
 

@@ -17,12 +17,12 @@ from capture import queue, reports
 from capture.models import Check, Team
 from capture.providers.replies import Kind, Source
 from tests.factories import (
+    claim_one,
     complete_one,
     error,
     make_check,
     make_job,
     make_user,
-    start_one,
 )
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("simulated")]
@@ -247,7 +247,7 @@ class TestHostileText:
 
     def test_a_failures_words_are_text_as_well(self, page, user):
         job = make_job(user=user)
-        queue.fail(start_one(job), error(HOSTILE[:60], kind=Kind.FATAL))
+        queue.fail(claim_one(job), error(HOSTILE[:60], kind=Kind.FATAL))
 
         assert "<script>alert" not in page(path_of(job.of_check))
 

@@ -14,7 +14,7 @@ from capture.models import CaptureJob, Lane, Worker
 from capture.models.clock import ClockTimestamp, database_now
 from capture.reports import WaitKind, places, waits_of
 from capture.reports.waiting import Wait, digest_of
-from tests.factories import WORKER, claim_one, complete_one, error, fresh, make_check, make_job, make_user, start_one
+from tests.factories import WORKER, claim_one, complete_one, error, fresh, make_check, make_job, make_user
 from tests.lost_workers import fall_silent, make_worker
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("simulated")]
@@ -52,7 +52,7 @@ def clock(at) -> str:
 
 
 def put_off(job: CaptureJob, minutes: float) -> None:
-    queue.ask_again(start_one(job), error("rate_limit_exceeded"), minutes * 60)
+    queue.ask_again(claim_one(job), error("rate_limit_exceeded"), minutes * 60)
 
 
 @pytest.mark.usefixtures("worker")
@@ -110,7 +110,7 @@ class TestBeforeItsStart:
         assert waits_of([start_one_of_two])[job.pk].words == "next in line"
 
     def test_a_full_lane_says_so_and_who_is_ahead(self):
-        start_one(make_job())
+        claim_one(make_job())
         set_lane(limit=1)
         make_job()
         job = make_job()
@@ -119,7 +119,7 @@ class TestBeforeItsStart:
 
     def test_a_call_that_is_parked_takes_no_place(self):
         parked = make_job()
-        queue.wait(start_one(parked), "resp_1", 3600)
+        queue.wait(claim_one(parked), "resp_1", 3600)
         CaptureJob.objects.filter(pk=parked.pk).update(asked_at=database_now() - 31 * MINUTES)
         set_lane(limit=1)
 
@@ -190,7 +190,7 @@ class TestBeforeItsStart:
 
     def test_what_lasts_longest_is_told_first(self):
         """Each of these is added to the ones before; each time the one that is added is told."""
-        start_one(make_job())
+        claim_one(make_job())
         job = make_job()
         kinds = [wait_of(job).kind]
         for hold in (
@@ -241,16 +241,13 @@ class TestOnceItIsAsked:
     def test_a_job_in_a_workers_hands_is_being_asked(self):
         job = make_job()
 
-        ticket = claim_one(job)
-        claimed = words_of(job)
-        queue.release(ticket)
-        start_one(job)
+        claim_one(job)
 
-        assert (claimed, words_of(job)) == ("asking", "asking")
+        assert words_of(job) == "asking"
 
     def test_a_call_in_hand_is_worked_at_by_the_system_and_looked_after(self):
         job = make_job()
-        queue.wait(start_one(job), "resp_1", 0)
+        queue.wait(claim_one(job), "resp_1", 0)
 
         working = words_of(job)
         claim_one(job)
@@ -259,15 +256,15 @@ class TestOnceItIsAsked:
 
     def test_pausing_a_lane_and_its_places_hold_no_call_in_hand(self):
         job = make_job()
-        queue.wait(start_one(job), "resp_1", 0)
+        queue.wait(claim_one(job), "resp_1", 0)
         set_lane(paused=True, limit=1)
 
         assert wait_of(job).kind is WaitKind.WORKING
 
     def test_cooling_holds_a_call_once_it_is_due_to_be_looked_after(self):
         due, later = make_job(), make_job(providers=("perplexity",))
-        queue.wait(start_one(due), "resp_1", 0)
-        queue.wait(start_one(later), "resp_2", 60)
+        queue.wait(claim_one(due), "resp_1", 0)
+        queue.wait(claim_one(later), "resp_2", 60)
         cool()
         cool(name="perplexity")
 
@@ -276,14 +273,14 @@ class TestOnceItIsAsked:
 
     def test_a_lane_that_is_switched_off_holds_a_call_in_hand_too(self):
         job = make_job()
-        queue.wait(start_one(job), "resp_1", 60)
+        queue.wait(claim_one(job), "resp_1", 60)
         set_lane(enabled=False)
 
         assert wait_of(job).kind is WaitKind.OFF
 
     def test_a_job_whose_worker_is_silent_says_so_while_others_are_alive(self):
         job = make_job()
-        start_one(job)
+        claim_one(job)
         fall_silent(WORKER)
 
         alone = words_of(job)

@@ -27,7 +27,7 @@ from capture.models.clock import database_now
 from capture.providers import registry
 from capture.providers.replies import Kind, Pending, ProviderError
 from capture.worker import Pace, Stop, Worker
-from tests.factories import ACCOUNT, answer, error, fresh, make_check, make_job, start_one
+from tests.factories import ACCOUNT, answer, claim_one, error, fresh, make_check, make_job, routes
 
 pytestmark = pytest.mark.django_db
 
@@ -127,7 +127,7 @@ def test_an_answer_that_cannot_be_read_is_kept(monkeypatch):
 
 
 def test_stored_answers_are_read_again_at_a_beat():
-    queue.complete(start_one(make_job()), answer("Contoso leads."))
+    queue.complete(claim_one(make_job()), answer("Contoso leads."))
     worker = make_worker()
     worker.register()
 
@@ -137,7 +137,7 @@ def test_stored_answers_are_read_again_at_a_beat():
 
 
 def test_a_worker_that_stops_reads_none_of_them():
-    queue.complete(start_one(make_job()), answer("Contoso leads."))
+    queue.complete(claim_one(make_job()), answer("Contoso leads."))
     worker = make_worker()
     worker.register()
     worker.seats.mailbox.put(Stop())
@@ -224,9 +224,9 @@ def test_what_comes_back_while_results_are_recorded_is_recorded_before_seats_are
             time.sleep(0.001)
         return keep(endings)
 
-    def claim_for(lane, worker_id, slugs, seats, **more):
+    def claim_for(lane, worker_id, routes, seats, **more):
         free.append(seats)
-        return claim(lane, worker_id, slugs, seats, **more)
+        return claim(lane, worker_id, routes, seats, **more)
 
     worker.fill_seats()
     first = worker.seats.taken[0]
@@ -240,13 +240,14 @@ def test_what_comes_back_while_results_are_recorded_is_recorded_before_seats_are
     assert free[0] == 2
 
 
-def test_nothing_is_sent_before_its_intent_is_committed(monkeypatch):
+def test_nothing_is_sent_whose_intent_is_not_known_to_be_committed(monkeypatch):
     make_job()
     script = Scripted()
     worker = make_worker(script=script)
-    monkeypatch.setattr(queue, "start_all", lambda *_: set())
+    monkeypatch.setattr(queue, "claim", unheard(queue.claim))
 
-    worker.fill_seats()
+    with pytest.raises(OperationalError):
+        worker.fill_seats()
 
     assert script.asked == []
     assert worker.busy() == 0
@@ -407,20 +408,6 @@ def test_a_result_that_can_never_be_written_fails_its_job_alone(monkeypatch):
     assert fresh(good).status == Status.DONE
 
 
-def test_a_worker_that_stops_hands_back_what_it_did_not_send(monkeypatch):
-    job = make_job()
-    worker = make_worker()
-    monkeypatch.setattr(queue, "start_all", _failing(OperationalError("gone")))
-    with pytest.raises(OperationalError):
-        worker.fill_seats()
-    assert fresh(job).status == Status.CLAIMED
-
-    worker.seats.mailbox.put(Stop())
-
-    assert worker.run()
-    assert fresh(job).status == Status.PENDING
-
-
 def test_a_worker_that_stops_waits_for_its_exchanges_and_claims_nothing_more():
     jobs = list(make_check(prompts=("a?", "b?")).jobs.order_by("pk"))
     script = Scripted()
@@ -488,7 +475,7 @@ def test_fault_34_a_beat_hands_back_claims_that_the_worker_does_not_know():
     job = make_job()
     worker = make_worker()
     worker.register()
-    queue.claim("openai", worker.id, ["chatgpt"], 1)
+    queue.claim("openai", worker.id, routes(["chatgpt"]), 1)
 
     worker.beat()
 
@@ -500,7 +487,7 @@ def test_fault_34_a_worker_that_ends_hands_back_claims_that_it_does_not_know():
     worker = make_worker()
     worker.register()
     worker.beat()
-    queue.claim("openai", worker.id, ["chatgpt"], 1)
+    queue.claim("openai", worker.id, routes(["chatgpt"]), 1)
 
     worker.seats.mailbox.put(Stop())
     worker.wait()
@@ -512,13 +499,7 @@ def test_fault_34_a_worker_that_ends_hands_back_claims_that_it_does_not_know():
 def test_fault_34_a_worker_that_ends_takes_back_a_start_whose_commit_it_did_not_hear_of(monkeypatch):
     job = make_job()
     worker = make_worker()
-    start = queue.start_all
-
-    def unheard(*args):
-        start(*args)
-        raise OperationalError("server closed the connection unexpectedly")
-
-    monkeypatch.setattr(queue, "start_all", unheard)
+    monkeypatch.setattr(queue, "claim", unheard(queue.claim))
     with pytest.raises(OperationalError):
         worker.fill_seats()
     assert fresh(job).status == Status.RUNNING
@@ -575,11 +556,11 @@ def test_fault_9_no_trouble_of_the_database_ends_the_loop(monkeypatch, trouble):
 def test_an_error_of_our_own_in_the_loop_still_hands_back_what_is_in_hand(monkeypatch):
     job = make_job()
     worker = make_worker()
-    monkeypatch.setattr(queue, "start_all", _failing(ZeroDivisionError()))
+    monkeypatch.setattr(queue, "claim", unheard(queue.claim, ZeroDivisionError()))
 
     assert not worker.run()
 
-    assert fresh(job).status == Status.PENDING
+    assert (fresh(job).status, fresh(job).attempts) == (Status.PENDING, 0)
 
 
 def test_the_usual_grace_is_longer_than_the_usual_exchange(settings):
@@ -665,6 +646,16 @@ def test_beats_are_some_seconds_apart():
 
 def _raise(exception):
     raise exception
+
+
+def unheard(claim, exception=None):
+    """The transaction of a claim is committed, and its caller does not hear of that."""
+
+    def claim_unheard(*args, **more):
+        claim(*args, **more)
+        raise exception or OperationalError("server closed the connection unexpectedly")
+
+    return claim_unheard
 
 
 def _failing(exception):

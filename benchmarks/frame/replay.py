@@ -27,10 +27,8 @@ OTHER_WAYS = {b"Parse", b"Bind", b"Execute"}
 PARTS = (
     ("COMMIT: rows are made safe, foreign keys checked", r"COMMIT"),
     ("keep what came back: answer, sources, mentions, charge", r"WITH came AS"),
-    ("take jobs", r"WITH taken AS"),
-    ("start jobs", r"WITH held AS .*'running'"),
+    ("take jobs, write intents", r"WITH taken AS"),
     ("finish jobs", r"WITH held AS .*'done'"),
-    ("write intents", r"INSERT INTO capture_attempt"),
     ("look what there is to do", r"SELECT name, paused"),
 )
 ALL_ELSE = "all else"

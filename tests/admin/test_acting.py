@@ -15,6 +15,7 @@ from capture.models import Attempt, CaptureJob, Charge, StaffAction, Status
 from tests.admin.staff import ATTEMPTS, JOBS, LOOK, choose, get, say_yes, staff
 from tests.factories import (
     FOR_MONEY,
+    claim_one,
     error,
     fresh,
     make_check,
@@ -22,7 +23,6 @@ from tests.factories import (
     make_team,
     make_user,
     prompts,
-    start_one,
     unknown_error,
 )
 
@@ -31,13 +31,13 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("simulated")]
 
 def failed() -> CaptureJob:
     job = make_job()
-    queue.fail(start_one(job), error())
+    queue.fail(claim_one(job), error())
     return job
 
 
 def unknown_job() -> CaptureJob:
     job = make_job()
-    queue.fail(start_one(job, FOR_MONEY), unknown_error())
+    queue.fail(claim_one(job, FOR_MONEY), unknown_error())
     return job
 
 
@@ -136,7 +136,7 @@ class TestAsked:
 def failed_beside(check) -> CaptureJob:
     """A job of another system, in which the filters find nothing."""
     job = make_job(providers=("gemini",))
-    queue.fail(start_one(job), error())
+    queue.fail(claim_one(job), error())
     return job
 
 
@@ -163,7 +163,7 @@ class TestSettled:
     @pytest.mark.parametrize(("action", "amount"), [("settle_charged", "0.02"), ("settle_not_charged", "0")])
     def test_a_call_of_a_job_that_was_failed_by_hand(self, admin_client, action, amount):
         job = make_job()
-        queue.wait(start_one(job, FOR_MONEY), "resp_1", 0)
+        queue.wait(claim_one(job, FOR_MONEY), "resp_1", 0)
         queue.fail_by_hand(CaptureJob.objects.filter(pk=job.pk))
         assert f'value="{action}"' in get(admin_client, f"{JOBS}{job.pk}/change/")
         assert "1 job" in get(admin_client, f"{JOBS}?unsettled=yes")

@@ -16,7 +16,7 @@ from capture.models.clock import database_now, database_today
 from capture.models.jobs import Status
 from capture.reports.failures import Failure, failures_at
 from tests.admin.staff import LOOK, get, staff
-from tests.factories import WORKER, complete_one, error, make_check, make_job, prompts, start_one, unknown_error
+from tests.factories import WORKER, claim_one, complete_one, error, make_check, make_job, prompts, unknown_error
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("simulated")]
 
@@ -25,7 +25,7 @@ FRONT = "/admin/"
 
 def failed(reason: str, *, ago: timedelta = timedelta(0), **fields) -> None:
     job = make_job(**fields)
-    queue.fail(start_one(job), error(reason))
+    queue.fail(claim_one(job), error(reason))
     CaptureJob.objects.filter(pk=job.pk).update(finished_at=database_now() - ago)
 
 
@@ -84,7 +84,7 @@ def test_it_says_what_needs_a_person_and_what_waits_longest(admin_client):
 def test_it_shows_lanes_workers_unknown_outcomes_and_spend(admin_client):
     heartbeat.register(WORKER, ["chatgpt"], 8)
     Lane.objects.filter(name="gemini").update(paused=True)
-    queue.fail(start_one(make_job()), unknown_error())
+    queue.fail(claim_one(make_job()), unknown_error())
     usual = {"team": make_check().team, "provider": "chatgpt", "day": database_today(), "check_uuid": uuid4()}
     Charge.objects.create(attempt=uuid4(), amount=3, basis="estimated", simulated=False, **usual)
 

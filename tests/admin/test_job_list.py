@@ -25,7 +25,6 @@ from tests.factories import (
     make_check,
     make_job,
     prompts,
-    start_one,
     unknown_error,
 )
 
@@ -42,11 +41,11 @@ def jobs():
     """One of each kind that staff tell apart, by name."""
     done, failed = make_job(), make_job(providers=("gemini",))
     complete_one(done)
-    queue.fail(start_one(failed), error("http_429"))
+    queue.fail(claim_one(failed), error("http_429"))
     unknown = make_job()
-    queue.fail(start_one(unknown), unknown_error())
+    queue.fail(claim_one(unknown), unknown_error())
     waits = make_job()
-    queue.wait(start_one(waits), "resp_1", 600)
+    queue.wait(claim_one(waits), "resp_1", 600)
     pending = make_job()
     found = {"done": done, "failed": failed, "unknown": unknown, "waits": waits, "pending": pending}
     return {name: job.pk for name, job in found.items()}
@@ -128,7 +127,7 @@ class TestSearch:
 
     def test_jobs_are_found_by_their_call(self, admin_client, jobs):
         ended = make_job(providers=("perplexity",))
-        ticket = start_one(ended)
+        ticket = claim_one(ended)
         queue.wait(ticket, "resp_2", 0)
         assert queue.complete(claim_one(ended), answer())
 

@@ -13,7 +13,7 @@ from django.test import Client
 from capture import heartbeat, queue
 from capture.models import Attempt, Capture, CaptureJob, StaffAction, Status
 from tests.admin.staff import JOBS, LOOK, get, say_yes, staff
-from tests.factories import WORKER, answer, claim_one, complete_one, error, fresh, make_job, start_one, unknown_error
+from tests.factories import WORKER, answer, claim_one, complete_one, error, fresh, make_job, unknown_error
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("simulated")]
 
@@ -29,7 +29,7 @@ def text(html: str) -> str:
 def test_its_attempts_say_who_when_how_long_why_and_at_what_charge(admin_client):
     heartbeat.register(WORKER, ["chatgpt"], 8)
     job = make_job()
-    ticket = start_one(job)
+    ticket = claim_one(job)
     queue.wait(ticket, "resp_1", 0)
     assert queue.complete(claim_one(job), answer())
     Attempt.objects.update(ended_at=Attempt.objects.get().started_at + timedelta(seconds=75))
@@ -46,7 +46,7 @@ def test_its_attempts_say_who_when_how_long_why_and_at_what_charge(admin_client)
 
 def test_a_worker_whose_row_is_gone_is_named_all_the_same(admin_client):
     job = make_job()
-    queue.fail(start_one(job), error("http_429"))
+    queue.fail(claim_one(job), error("http_429"))
 
     told = text(get(admin_client, page(job)))
 
@@ -77,7 +77,7 @@ class TestButtons:
         complete_one(answered)
 
         pending = self.offered(admin_client, job)
-        ticket = start_one(job)
+        ticket = claim_one(job)
         running = self.offered(admin_client, job)
         queue.fail(ticket, unknown_error())
         unknown = self.offered(admin_client, job)
@@ -100,7 +100,7 @@ class TestButtons:
 
     def test_an_unknown_outcome_is_settled(self, admin_client):
         job = make_job()
-        queue.fail(start_one(job), unknown_error())
+        queue.fail(claim_one(job), unknown_error())
 
         say_yes(admin_client, press(admin_client, job, "settle_not_charged"))
 

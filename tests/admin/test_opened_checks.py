@@ -11,7 +11,7 @@ from django.contrib.auth.models import User
 from capture import queue
 from capture.models import CaptureJob, Check, Status
 from tests.admin.staff import LOOK, get, staff
-from tests.factories import complete_one, error, fresh, make_check, make_job, make_team, start_one
+from tests.factories import claim_one, complete_one, error, fresh, make_check, make_job, make_team
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("simulated")]
 
@@ -76,7 +76,7 @@ def test_nothing_can_be_pressed(client, opener, state):
     if state == "done":
         complete_one(job)
     elif state != "pending":
-        ticket = start_one(job)
+        ticket = claim_one(job)
         if state == "failed":
             queue.fail(ticket, error())
 

@@ -12,7 +12,7 @@ from capture import heartbeat, queue, schedules
 from capture.models import CaptureJob, Lane, Schedule
 from capture.models.clock import database_now
 from tests.admin.staff import JOBS, choose, get, say_yes
-from tests.factories import WORKER, complete_one, error, make_job, start_one
+from tests.factories import WORKER, claim_one, complete_one, error, make_job
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("simulated")]
 
@@ -29,7 +29,7 @@ def rows(admin_client) -> None:
     heartbeat.register(WORKER, ["chatgpt"], 8)
     done = make_job()
     complete_one(done)
-    queue.fail(start_one(make_job()), error())
+    queue.fail(claim_one(make_job()), error())
     schedules.plan(done.of_check, Schedule.Every.DAILY, 6)
     say_yes(admin_client, choose(admin_client, "requeue", *CaptureJob.objects.all(), path=JOBS))
     Lane.objects.update(last_start_at=database_now())

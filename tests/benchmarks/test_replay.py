@@ -8,8 +8,8 @@ from django.db import connection
 from psycopg import pq
 
 from benchmarks.frame.replay import ALL_ELSE, part_of, statements
-from capture import first_replies, ledger
-from capture.queue import ends, outlook, starts, tickets
+from capture import first_replies
+from capture.queue import ends, outlook, tickets
 from capture.queue.moves import HELD
 
 
@@ -65,9 +65,7 @@ def test_libpq_writes_what_is_read(tmp_path):
         ("COMMIT", "COMMIT"),
         (first_replies.KEEP, "keep"),
         (tickets.TAKE, "take"),
-        (HELD + starts.START, "start"),
         (HELD + ends.FINISH, "finish"),
-        (ledger.BEGIN_ATTEMPTS, "write"),
         (outlook.LOOK, "look"),
         ("BEGIN", ALL_ELSE),
     ],

@@ -22,7 +22,7 @@ from capture.models import Brand, Check, HistoryMark, Schedule
 from capture.providers.replies import Kind, Refused
 from capture.reports import check_url
 from tests.browser.visits import Visit
-from tests.factories import ACCOUNT, PATIENCE, WORKER, answer, claim, complete_one, error, finish, make_check
+from tests.factories import answer, claim, complete_one, error, finish, make_check
 from tests.histories import Kept, Told
 
 LONG_TEXT = (
@@ -166,8 +166,6 @@ def _half(user: User) -> Check:
     """One is answered, one has failed, one was called off."""
     check = make_check(user, prompts=("Which is best?", "Which is cheapest?", "Which is quietest?"))
     answered, failed = claim("openai", 2)
-    for ticket in (answered, failed):
-        queue.start(ticket, WORKER, ACCOUNT, PATIENCE)
     queue.complete(answered, answer())
     queue.fail(failed, error("invalid_api_key", kind=Kind.FATAL))
     queue.cancel(check.jobs.all())
@@ -237,5 +235,4 @@ def _with_history(user: User) -> Brand:
 
 
 def _start(ticket: Ticket) -> Ticket:
-    assert queue.start(ticket, WORKER, ACCOUNT, PATIENCE)
     return ticket

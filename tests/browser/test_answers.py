@@ -13,16 +13,13 @@ from capture.models import Check
 from capture.providers.replies import Kind, Source
 from capture.reports import check_url
 from tests.factories import (
-    ACCOUNT,
-    PATIENCE,
-    WORKER,
     answer,
     claim,
+    claim_one,
     complete_one,
     error,
     make_check,
     make_job,
-    start_one,
 )
 
 LINK = "([a.example](https://a.example/x))"
@@ -45,7 +42,7 @@ def answered(user):
 def failed(user):
     """A check of which nothing came."""
     job = make_job(user=user)
-    queue.fail(start_one(job), error("invalid_api_key", kind=Kind.FATAL))
+    queue.fail(claim_one(job), error("invalid_api_key", kind=Kind.FATAL))
     return job.of_check
 
 
@@ -57,8 +54,6 @@ class TestReading:
     def test_an_opened_answer_and_the_focus_in_it_stay_while_others_come(self, visit, user):
         check = make_check(user, prompts=("One?", "Two?"))
         first, second = claim("openai")
-        for ticket in (first, second):
-            queue.start(ticket, WORKER, ACCOUNT, PATIENCE)
         queue.complete(first, answer(TEXT, sources=SOURCES))
         page = visit.go(check_url(check))
 
@@ -80,7 +75,6 @@ class TestReading:
     def test_from_one_answer_to_the_next_and_back_to_the_table(self, visit, user):
         check = make_check(user, prompts=("One?", "Two?"))
         for ticket in claim("openai"):
-            queue.start(ticket, WORKER, ACCOUNT, PATIENCE)
             queue.complete(ticket, answer(f"Answer {ticket.job}."))
         page = visit.go(check_url(check))
         cell(page).get_by_role("link").click()
@@ -163,8 +157,7 @@ class TestActions:
 
     def test_what_was_not_asked_is_called_off(self, visitor, user, javascript):
         check = make_check(user, prompts=("One?", "Two?"))
-        (ticket,) = claim("openai", seats=1)
-        queue.start(ticket, WORKER, ACCOUNT, PATIENCE)
+        claim("openai", seats=1)
         page = visitor(user, javascript=javascript).go(check_url(check))
 
         page.get_by_role("button", name="Call off what was not asked yet").click()

@@ -17,7 +17,7 @@ from capture.providers.replies import Kind
 from capture.reports import check_url
 from tests.browser.site import Site
 from tests.browser.test_start import CHECK_PAGE, NEW, check_button, fill_in
-from tests.factories import ACCOUNT, PATIENCE, WORKER, answer, claim, error, make_check
+from tests.factories import WORKER, answer, claim, error, make_check
 from tests.process.running import until
 
 SOON = 30_000  # milliseconds, for what a worker has to do first
@@ -32,7 +32,6 @@ def finished(page: Page) -> None:
 def complete(number: int) -> None:
     """Answers come for so many jobs of ChatGPT."""
     for ticket in claim("openai", number):
-        queue.start(ticket, WORKER, ACCOUNT, PATIENCE)
         queue.complete(ticket, answer())
 
 
@@ -161,8 +160,7 @@ class TestRefresh:
         expect(button).to_be_visible()
 
         Lane.objects.update(limit=len(MANY))
-        for ticket in claim("openai", len(MANY)):
-            queue.start(ticket, WORKER, ACCOUNT, PATIENCE)
+        claim("openai", len(MANY))
 
         expect(button).to_be_hidden()
 
@@ -231,7 +229,6 @@ def test_nothing_moves_from_the_first_question_to_the_last_answer(visitor, user,
     page.get_by_role("button", name="Resume updates").click()
     complete(3)
     (ticket,) = claim("openai", 1)
-    queue.start(ticket, WORKER, ACCOUNT, PATIENCE)
     queue.fail(ticket, error("invalid_api_key", kind=Kind.FATAL))
     expect(cell(page, 4)).to_contain_text("failed")
     Session.objects.all().delete()
@@ -254,8 +251,7 @@ class TestTime:
 
     @pytest.fixture
     def page(self, visit, check):
-        for ticket in claim("openai", 1):
-            queue.start(ticket, WORKER, ACCOUNT, PATIENCE)
+        claim("openai", 1)
         visit.page.clock.install()
         return visit.go(check_url(check))
 

@@ -14,7 +14,7 @@ from tests.browser.conftest import HEIGHT, NARROW, WIDE
 from tests.browser.pages import Scene
 from tests.browser.test_admin import ours
 from tests.browser.test_looks import photograph, sticks_out
-from tests.factories import FOR_MONEY, make_check, make_job, make_user, prompts, start_one, unknown_error
+from tests.factories import FOR_MONEY, claim_one, make_check, make_job, make_user, prompts, unknown_error
 
 JOBS = "/admin/capture/capturejob/"
 PHONE = 360
@@ -37,7 +37,7 @@ def scene(boss) -> Scene:
 def unknown(scene) -> CaptureJob:
     CaptureJob.objects.pending().update(run_after=database_now())  # nobody else's is claimed
     job = make_job()
-    queue.fail(start_one(job, FOR_MONEY), unknown_error())
+    queue.fail(claim_one(job, FOR_MONEY), unknown_error())
     return job
 
 

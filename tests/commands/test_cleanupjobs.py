@@ -14,7 +14,7 @@ from capture import queue
 from capture.models import CaptureJob
 from capture.models.clock import ClockTimestamp
 from tests.conftest import CHECKOUT
-from tests.factories import make_check, make_job, start_one, unknown_error
+from tests.factories import claim_one, make_check, make_job, unknown_error
 from tests.lost_workers import make_worker
 from tests.process.running import environment, until
 from tests.test_cleanup import done_job
@@ -52,7 +52,7 @@ class TestWhatItSays:
         make_worker(started_at=long_ago, beat_at=long_ago, stopped_at=long_ago)
         CaptureJob.objects.filter(status="cancelled").delete()
         stays = make_job()
-        queue.fail(start_one(stays), unknown_error())
+        queue.fail(claim_one(stays), unknown_error())
         CaptureJob.objects.update(finished_at=long_ago)
 
         told = said(capsys, "--dry-run")

@@ -14,8 +14,8 @@ from capture import lanes, queue
 from capture.management.commands import queuestatus
 from capture.models import Lane
 from capture.models.clock import database_now
-from tests.factories import complete_one, make_job, start_one, unknown_error
-from tests.lost_workers import make_worker, start
+from tests.factories import claim_one, complete_one, make_job, unknown_error
+from tests.lost_workers import claim, make_worker
 
 
 @pytest.mark.django_db
@@ -35,7 +35,7 @@ class TestWords:
     def test_columns_are_aligned_and_lines_have_no_spaces_at_their_ends(self, capsys):
         worker = make_worker()
         complete_one(make_job())
-        start(worker, make_job())
+        claim(worker, make_job())
 
         lines = self.shown(capsys).splitlines()
 
@@ -49,7 +49,7 @@ class TestWords:
 
     def test_lanes_say_how_they_are(self, capsys):
         make_worker()
-        start_one(make_job(providers=("perplexity",)))
+        claim_one(make_job(providers=("perplexity",)))
         lanes.change(["perplexity"], limit=1)
         lanes.change(["gemini"], paused=True)
         now = database_now()
@@ -67,9 +67,9 @@ class TestWords:
 
     def test_workers_orphans_unknown_outcomes_and_money(self, capsys):
         worker = make_worker()
-        queue.fail(start(worker, make_job()), unknown_error())
-        start(worker, make_job())
-        start_one(make_job())
+        queue.fail(claim(worker, make_job()), unknown_error())
+        claim(worker, make_job())
+        claim_one(make_job())
 
         shown = self.shown(capsys)
 

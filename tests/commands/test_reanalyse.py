@@ -7,7 +7,7 @@ from django.core.management import CommandError, call_command
 
 from capture import queue
 from capture.models import Brand, Capture, Mention
-from tests.factories import answer, make_job, start_one
+from tests.factories import answer, claim_one, make_job
 
 pytestmark = pytest.mark.django_db
 
@@ -19,7 +19,7 @@ NOBODYS = "00000000-0000-0000-0000-000000000000"
 def _two_unread():
     """Answers about the brands of two teams, neither of them read."""
     for _ in range(2):
-        queue.complete(start_one(make_job()), answer())
+        queue.complete(claim_one(make_job()), answer())
 
 
 def told(capsys, *arguments):

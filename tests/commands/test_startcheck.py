@@ -18,7 +18,7 @@ from capture import budgets, queue, reports, systems
 from capture.models import Brand, CaptureJob, Check, Team, Worker
 from capture.providers import registry
 from capture.providers.replies import Refused
-from tests.factories import ACCOUNT, PATIENCE, WORKER, answer, claim, make_user
+from tests.factories import WORKER, answer, claim, make_user
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("simulated")]
 
@@ -59,7 +59,6 @@ def refusal(*arguments: str) -> str:
 
 def complete(reply=None, seats: int = 8) -> None:
     for ticket in claim(seats=seats):
-        queue.start(ticket, WORKER, ACCOUNT, PATIENCE)
         queue.complete(ticket, reply or answer())
 
 

@@ -18,7 +18,7 @@ from capture.models import Charge
 from capture.models.clock import database_today
 from capture.reports import metrics
 from tests.conftest import CHECKOUT
-from tests.factories import complete_one, error, make_job, make_team, start_one
+from tests.factories import claim_one, complete_one, error, make_job, make_team
 from tests.lost_workers import make_worker
 
 ALERTS = CHECKOUT / "deploy" / "alerts.yml"
@@ -38,7 +38,7 @@ def figures(db, simulated) -> dict[str, Metric]:
     lanes.make_missing()
     make_worker()
     complete_one(make_job())
-    queue.fail(start_one(make_job(providers=("perplexity",))), error())
+    queue.fail(claim_one(make_job(providers=("perplexity",))), error())
     Charge.objects.create(
         attempt="00000000-0000-0000-0000-000000000001",
         team=make_team(),

@@ -10,10 +10,13 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 from tests.killtest import points
+
+if TYPE_CHECKING:
+    from capture.calls import Ticket
 
 
 class Doom:
@@ -66,17 +69,28 @@ def set_traps(doom: Doom) -> None:
     from capture.queue import forsaken
     from capture.worker import Worker
 
-    _after(queue, "claim", lambda claimed: doom.passes(points.AFTER_CLAIM, really=bool(claimed)))
-    _after(queue, "start_all", lambda started: doom.passes(points.AFTER_INTENT, really=bool(started)))
+    _after(
+        queue, "claim", lambda claimed: doom.passes(points.AFTER_CLAIM, really=bool(claimed) and not starts(claimed))
+    )
+    _after(queue, "claim", lambda taken: doom.passes(points.AFTER_INTENT, really=starts(taken)))
     _before(queue, "wait", lambda ticket, *_: doom.passes(points.ID_ARRIVED, really=ticket.remote_id is None))
     _before(queue, "complete_all", lambda *_: doom.passes(points.ANSWER_IN_HAND))
     _after(ledger, "keep_reply", lambda _: doom.passes(points.COMPLETING))
     _after(first_replies, "keep", lambda kept: doom.passes(points.COMPLETING, really=bool(kept)))
     _after(heartbeat, "beat", lambda _: doom.passes(points.IN_A_BEAT))
     _after(forsaken, "_close_forsaken", lambda _: doom.passes(points.RECOVERING))
-    _after(Worker, "hand_back", lambda _: doom.passes(points.DRAINING))
+    _after(Worker, "_begin_to_stop", lambda _: doom.passes(points.DRAINING))
     _trap_exchanges(doom)
     _trap_commits(doom)
+
+
+def starts(taken: Sequence[Ticket]) -> bool:
+    """Whether any of them is to be asked, and not only to be looked after."""
+    return any(ticket.remote_id is None for ticket in taken)
+
+
+def commit_of(taken: Sequence[Ticket]) -> str:
+    return points.COMMIT_OF_START if starts(taken) else points.COMMIT_OF_CLAIM
 
 
 def _before(owner: Any, name: str, trap: Callable[..., object]) -> None:
@@ -142,8 +156,7 @@ def _trap_commits(doom: Doom) -> None:
     now = threading.local()
     _during(queue, "claim", now, None)
     # Only a claim that has found something makes tickets; the COMMIT of one that has not matters to nobody.
-    _after(tickets, "take", lambda _: setattr(now, "point", points.COMMIT_OF_CLAIM))
-    _during(queue, "start_all", now, points.COMMIT_OF_START)
+    _after(tickets, "take", lambda taken: setattr(now, "point", commit_of(taken)))
     _during(queue, "wait", now, points.COMMIT_OF_WAIT)
     _during(queue, "complete_all", now, points.COMMIT_OF_COMPLETE)
 

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-AFTER_CLAIM = "after the claim"
+AFTER_CLAIM = "after the claim of a call in hand"
 AFTER_INTENT = "after the intent"
 SENDING = "while sending"
 ID_ARRIVED = "id arrived, not stored"
 POLLING = "while polling"
 ANSWER_IN_HAND = "answer in hand"
 COMPLETING = "in the completing transaction"
-COMMIT_OF_CLAIM = "COMMIT of a claim sent"
+COMMIT_OF_CLAIM = "COMMIT of a claim of a call in hand sent"
 COMMIT_OF_START = "COMMIT of an intent sent"
 COMMIT_OF_WAIT = "COMMIT of an id sent"
 COMMIT_OF_COMPLETE = "COMMIT of an answer sent"

@@ -11,7 +11,7 @@ from capture import lanes, queue
 from capture.analysis.mentions import MATCHER_VERSION
 from capture.models import Brand, Capture, Lane, Mention
 from capture.models.brands import editing
-from tests.factories import ACCOUNT, PATIENCE, WORKER, answer, claim, make_check
+from tests.factories import answer, claim, make_check
 from tests.process.running import MANAGE, ROOT, environment, simulator, until, worker
 
 pytestmark = [pytest.mark.slow, pytest.mark.django_db(transaction=True)]
@@ -46,7 +46,6 @@ def keep_unread_answers(count: int) -> None:
     """Answers of one brand, as a worker keeps them that cannot read."""
     make_check(prompts=tuple(f"Which is best, {number}?" for number in range(count)))
     for ticket in claim(seats=count):
-        assert queue.start(ticket, WORKER, ACCOUNT, PATIENCE)
         queue.complete(ticket, answer("Northwind leads, Contoso follows."))
 
 

@@ -9,7 +9,7 @@ from capture import queue, reports
 from capture.calls import Ticket
 from capture.models import CaptureJob, Check
 from capture.providers.replies import Kind
-from tests.factories import ACCOUNT, PATIENCE, WORKER, answer, claim, error, make_check, make_user
+from tests.factories import answer, claim, error, make_check, make_user
 
 
 @pytest.fixture
@@ -37,7 +37,6 @@ def start_first(job: CaptureJob) -> Ticket:
     """Bring a job to RUNNING that is the first of several in its lane."""
     (ticket,) = claim(job.lane, seats=1)
     assert ticket.job == job.pk
-    assert queue.start(ticket, WORKER, ACCOUNT, PATIENCE)
     return ticket
 
 
@@ -45,9 +44,7 @@ def mixed_check(user) -> Check:
     """Three questions to ChatGPT: one is answered, one has failed, and one is not asked yet."""
     check = make_check(user, prompts=("Answered?", "Failed?", "Waiting?"))
     answered, failed = claim("openai", seats=2)
-    assert queue.start(answered, WORKER, ACCOUNT, PATIENCE)
     queue.complete(answered, answer())
-    assert queue.start(failed, WORKER, ACCOUNT, PATIENCE)
     queue.fail(failed, error("invalid_api_key", kind=Kind.FATAL))
     return check
 

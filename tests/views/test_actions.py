@@ -11,7 +11,7 @@ from django.test import Client
 from capture import queue, reports, systems
 from capture.formatting.money import dollars
 from capture.models import Attempt, Brand, Capture, CaptureJob, Charge, Check, Source
-from tests.factories import complete_one, make_check, make_job, start_one, unknown_error
+from tests.factories import claim_one, complete_one, make_check, make_job, unknown_error
 from tests.test_check_page import progress_on
 from tests.test_views import Tags
 from tests.views.conftest import mixed_check, path_of, place_of, said, start_first
@@ -231,7 +231,7 @@ class TestDelete:
 
     def test_an_unknown_outcome_stays_counted_at_its_estimate(self, browser, ada):
         job = make_job(user=ada)
-        queue.fail(start_one(job), unknown_error())
+        queue.fail(claim_one(job), unknown_error())
 
         browser.post(path_of(job.of_check, "delete"))
 

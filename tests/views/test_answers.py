@@ -10,7 +10,7 @@ import pytest
 from capture import queue
 from capture.models import Attempt, Brand, Capture, CaptureJob
 from capture.providers.replies import Refused, Source
-from tests.factories import FOR_MONEY, answer, complete_one, error, make_check, make_job, start_one, unknown_error
+from tests.factories import FOR_MONEY, answer, claim_one, complete_one, error, make_check, make_job, unknown_error
 from tests.formatting.conftest import Page
 from tests.views.conftest import path_of, place_of, start_first
 
@@ -104,7 +104,7 @@ class TestAnswer:
 
     def test_a_refusal_is_in_the_systems_words(self, page, ada):
         job = make_job(user=ada)
-        queue.complete(start_one(job), Refused("I would rather not."))
+        queue.complete(claim_one(job), Refused("I would rather not."))
 
         words = words_of(page(place_of(job.of_check)))
 
@@ -113,7 +113,7 @@ class TestAnswer:
 
     def test_what_came_to_nothing_says_why_and_can_be_asked_again(self, page, ada):
         job = make_job(user=ada)
-        queue.fail(start_one(job), error("invalid_api_key"))
+        queue.fail(claim_one(job), error("invalid_api_key"))
 
         html = page(place_of(job.of_check))
 
@@ -129,13 +129,13 @@ class TestAnswer:
 
     def test_an_unknown_outcome_is_told(self, page, ada):
         job = make_job(user=ada)
-        queue.fail(start_one(job, FOR_MONEY), unknown_error())
+        queue.fail(claim_one(job, FOR_MONEY), unknown_error())
 
         assert "nobody knows whether it was charged" in page(place_of(job.of_check))
 
     def test_of_the_simulator_everybody_knows_that_it_costs_nothing(self, page, ada):
         job = make_job(user=ada)
-        queue.fail(start_one(job), unknown_error())
+        queue.fail(claim_one(job), unknown_error())
 
         html = page(place_of(job.of_check))
 
@@ -220,7 +220,7 @@ class TestWhomItNames:
 
     def test_nothing_is_said_of_an_answer_that_is_not_read_yet(self, page, ada):
         job = make_job(user=ada)
-        queue.complete(start_one(job), answer("Contoso leads."))
+        queue.complete(claim_one(job), answer("Contoso leads."))
 
         assert "not named" not in page(place_of(job.of_check))
 
@@ -315,7 +315,7 @@ class TestHostileText:
 
     def test_a_failures_words_are_text_as_well(self, page, ada):
         job = make_job(user=ada)
-        queue.fail(start_one(job), error(HOSTILE[:60]))
+        queue.fail(claim_one(job), error(HOSTILE[:60]))
 
         assert "<script>alert" not in page(place_of(job.of_check))
 

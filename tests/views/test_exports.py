@@ -14,17 +14,14 @@ from capture import queue
 from capture.providers.replies import Kind, Source
 from capture.reports.answers import AT_ONCE
 from tests.factories import (
-    ACCOUNT,
-    PATIENCE,
-    WORKER,
     answer,
     claim,
+    claim_one,
     complete_one,
     error,
     finish,
     make_check,
     make_job,
-    start_one,
     unknown_error,
 )
 from tests.views.conftest import mixed_check, path_of
@@ -116,7 +113,7 @@ class TestAnswers:
 
     def test_unknown_outcomes_are_told(self, browser, ada):
         job = make_job(user=ada)
-        queue.fail(start_one(job), unknown_error())
+        queue.fail(claim_one(job), unknown_error())
 
         (row,) = rows_of(browser, job.of_check)
 
@@ -194,10 +191,8 @@ class TestFigures:
     def check(self, ada):
         check = make_check(ada, providers=("chatgpt", "perplexity"), prompts=("One?", "Two?", "Is Northwind good?"))
         for ticket in claim("openai"):
-            assert queue.start(ticket, WORKER, ACCOUNT, PATIENCE)
             finish(ticket, answer("Northwind, then Contoso." if ticket.question.text == "One?" else "Contoso."))
         for ticket in claim("perplexity"):
-            assert queue.start(ticket, WORKER, ACCOUNT, PATIENCE)
             queue.fail(ticket, error("invalid_api_key", kind=Kind.FATAL))
         return check
 

@@ -8,12 +8,9 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
-from capture import queue, reports
+from capture import reports
 from capture.models import Brand, Check, Prompt, Team
 from tests.factories import (
-    ACCOUNT,
-    PATIENCE,
-    WORKER,
     answer,
     claim,
     complete_one,
@@ -149,7 +146,6 @@ class TestMyBrands:
     def test_in_how_many_answers_of_its_last_check_it_is_named(self, browser, ada):
         check = make_check(ada, prompts=("Which is best?", "Which is cheapest?", "Is Northwind good?"))
         for ticket in claim():
-            queue.start(ticket, WORKER, ACCOUNT, PATIENCE)
             finish(ticket, answer("Buy a Northwind." if ticket.question.text == "Which is best?" else "Buy none."))
 
         response = browser.get("/brands/")
