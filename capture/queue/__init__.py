@@ -4,18 +4,19 @@
                    │
                    ▼
     cancel ┌── PENDING ◄───────┬──────────────┬──────────────┐
-           │       │ claim     │ release      │ ask_again,   │ requeue (a person)
-           │       ▼           │              │ put_back     │
-           ├── CLAIMED ────────┘              │              │
-           │    │     │ start: the intent     │              │
-           │    │     ▼                       │              │
-           │    │  RUNNING ───────────────────┤              │
-           │    │     │  │ wait: id stored    │              │
-           │    │     │  ▼                    │              │
-           │    │     │ WAITING ── claim ──► CLAIMED: polled, then WAITING again, or:
-           │    │     │                                      │
-           │    └─────┴──── complete ──► DONE, no answer ────┤
-           │    └─────┴──── fail ──────► FAILED ─────────────┤
+           │       │ claim:    │ release of   │ ask_again,   │ requeue (a person)
+           │       │ the       │ strays       │ put_back     │
+           │       ▼ intent    │              │              │
+           │    RUNNING ───────┴──────────────┤              │
+           │       │  │ wait: id stored       │              │
+           │       │  ▼                       │              │
+           │       │ WAITING ◄── wait, release│───┐          │
+           │       │  │ claim                 │   │          │
+           │       │  ▼                       │   │          │
+           │       │ CLAIMED: being polled ───┴───┘          │
+           │       │  │                                      │
+           │       └──┴──── complete ──► DONE, no answer ────┤
+           │       └──┴──── fail ──────► FAILED ─────────────┤
            └───────────────────────────► CANCELLED ──────────┘
 
 A person may also fail any open job by hand.
