@@ -5,18 +5,18 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import Any
 
-from django.db import models
+from django.db import connection, models
 from django.db.models import Q
 
 # Whoever freezes while it holds a lane's lock holds up that lane for a moment only.
 LOCK_TIMEOUT = timedelta(seconds=2)
 IDLE_TIMEOUT = timedelta(seconds=2)
 
-# Written out, as every claim begins with it, and the ORM takes longer to write it than the server to answer.
+# Written out, as every claim begins with it, and the ORM takes longer to write it, and to read the row, than the server
+# to answer.
 LOCK = """
-    SELECT *, clock_timestamp() AS now,
-        set_config('lock_timeout', %s, true) AS lock_timeout,
-        set_config('idle_in_transaction_session_timeout', %s, true) AS idle_timeout
+    SELECT clock_timestamp(), set_config('lock_timeout', %s, true),
+        set_config('idle_in_transaction_session_timeout', %s, true), {columns}
     FROM capture_lane
     WHERE name = %s
     FOR NO KEY UPDATE SKIP LOCKED
@@ -36,11 +36,17 @@ class LaneQuerySet(models.QuerySet["Lane"]):
         Raises:
             LaneBusyError: somebody else has it now, or it is not there.
         """
+        columns = [f'"{field.column}"' for field in Lane._meta.concrete_fields]
         bounds = [str(span // timedelta(milliseconds=1)) for span in (LOCK_TIMEOUT, IDLE_TIMEOUT)]
-        found = list(self.raw(LOCK, [*bounds, name]))
-        if not found:
+        with connection.cursor() as cursor:
+            cursor.execute(LOCK.format(columns=", ".join(columns)), [*bounds, name])
+            row = cursor.fetchone()
+        if row is None:
             raise LaneBusyError(name)
-        return found[0]
+        now, _, _, *values = row
+        lane: Any = Lane.from_db(self.db, columns, values)
+        lane.now = now
+        return lane
 
 
 class Lane(models.Model):
