@@ -28,6 +28,9 @@ _ADDRESS = re.compile(
     re.IGNORECASE,
 )
 
+# What every address has within it, but for one of a scheme alone, which ends with it.
+_WITHIN = re.compile(rf"[.:@](?:(?=[/{_LETTER}])|(?<=mailto:)|(?<=tel:))", re.IGNORECASE)
+
 
 class Address(NamedTuple):
     """Where an address stands; `bare` for a domain with nothing else, as in "we use monday.com"."""
@@ -39,13 +42,24 @@ class Address(NamedTuple):
 
 def addresses(text: str) -> Iterator[Address]:
     """All addresses in a text, in their order."""
-    for found in _ADDRESS.finditer(text):
+    for found in _found(text):
         host = found["host"]
         if host is None:
             yield Address(*found.span(), bare=False)
         elif _is_domain(host):
             bare = found["path"] is None and not host.lower().startswith("www.")
             yield Address(*found.span(), bare=bare)
+
+
+def _found(text: str) -> Iterator[re.Match[str]]:
+    """What looks like an address. No address goes over a space, and few words are worth a try of the whole pattern."""
+    reached = 0
+    while within := _WITHIN.search(text, reached):
+        start = max(reached, text.rfind(" ", reached, within.start()))
+        reached = text.find(" ", within.end())
+        if reached < 0:
+            reached = len(text)
+        yield from _ADDRESS.finditer(text, start, reached)
 
 
 def _is_domain(host: str) -> bool:

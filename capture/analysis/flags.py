@@ -7,8 +7,6 @@ a word of denial stands shortly before a word of finding or of recommending, in 
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
-from functools import cached_property
 
 NOT_FOUND = "not_found"
 NOT_RECOMMENDED = "not_recommended"
@@ -55,36 +53,42 @@ _NONE: frozenset[str] = frozenset()
 
 
 class Flags:
-    """The flags of the names in one text; each clause is read at most once."""
+    """The flags of the names in one text; of the text, only their clauses are read closely, and each once."""
 
     def __init__(self, text: str) -> None:
         lowered = text.lower()
         # The lower case of a few letters is longer; then places would not fit.
         self._text = lowered if len(lowered) == len(text) else text
-        self._found: dict[int, frozenset[str]] = {}
+        self._begin = self._end = 0
+        self._of_clause = _NONE
 
     def at(self, start: int, end: int) -> frozenset[str]:
-        """What the clause at a place says of whom it names."""
-        first = bisect_right(self._ends, start)
-        last = bisect_right(self._ends, end - 1)
-        if first == last:
-            return self._of_clause(first)
+        """What the clause at a place says of whom it names; quick where places come in their order."""
+        self._go_to(start)
+        found = self._of_clause
         # A name with a dot or such a word in it goes on into the next clause.
-        return _NONE.union(*(self._of_clause(clause) for clause in range(first, last + 1)))
+        while self._end < end:
+            self._go_to(self._end)
+            found |= self._of_clause
+        return found
 
-    @cached_property
-    def _ends(self) -> list[int]:
-        return [found.start() for found in _CLAUSE_ENDS.finditer(self._text)]
+    def _go_to(self, place: int) -> None:
+        """Read the clause at a place, unless it is the one that was read last."""
+        if self._begin <= place < self._end:
+            return
+        self._begin, self._end = self._clause_at(place)
+        self._of_clause = _NONE
+        if _ANY_CUE.search(self._text, self._begin, self._end):
+            self._of_clause = frozenset(
+                flag for flag, cue in _CUES.items() if cue.search(self._text, self._begin, self._end)
+            )
 
-    @cached_property
-    def _with_cues(self) -> set[int]:
-        return {bisect_right(self._ends, found.start()) for found in _ANY_CUE.finditer(self._text)}
-
-    def _of_clause(self, clause: int) -> frozenset[str]:
-        if clause not in self._with_cues:
-            return _NONE
-        if clause not in self._found:
-            start = self._ends[clause - 1] if clause else 0
-            end = self._ends[clause] if clause < len(self._ends) else len(self._text)
-            self._found[clause] = frozenset(flag for flag, cue in _CUES.items() if cue.search(self._text, start, end))
-        return self._found[clause]
+    def _clause_at(self, place: int) -> tuple[int, int]:
+        behind = self._end if place >= self._end else 0
+        # Of what ends a clause, these are found quickest.
+        begin = max(behind, self._text.rfind(". ", behind, place), self._text.rfind("\n", behind, place))
+        for ends in _CLAUSE_ENDS.finditer(self._text, begin):
+            if ends.start() > place:
+                return begin, ends.start()
+            begin = ends.start()
+        return begin, len(self._text)

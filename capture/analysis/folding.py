@@ -21,6 +21,7 @@ SEPARATORS = frozenset(" \n-.'&·")
 # What is left out of a text and of a name for the first, quick search.
 BETWEEN = SEPARATORS | {MARK, '"', "!"}
 DROP_BETWEEN = {ord(character): None for character in BETWEEN}
+PART_BETWEEN = {ord(character): " " for character in BETWEEN}
 
 _TRADE_MARKS = frozenset("™®℠©")
 _SAME = {

@@ -8,15 +8,16 @@ name begins and ends there.
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from itertools import groupby
+from functools import cached_property, lru_cache
+from itertools import accumulate, groupby
 
 import regex
 
 from capture.analysis.boundaries import begins_at, end_of
-from capture.analysis.folding import BETWEEN, DROP_BETWEEN, MARK, fold
+from capture.analysis.folding import DROP_BETWEEN, MARK, PART_BETWEEN, fold
 from capture.analysis.patterns import between, inflected, stem
 from capture.analysis.scripts import Script, letters_in, script_of
 from capture.analysis.signs import Sign, signs_of
@@ -42,8 +43,8 @@ class Haystack:
     def __init__(self, visible: str, *, keep_case: bool) -> None:
         self.folded = fold(visible, keep_case=keep_case)
         self.text = self.folded.text
-        self._squeezed = self.text.translate(DROP_BETWEEN)
-        self._places: list[int] | None = None
+        self._words = self.text.translate(PART_BETWEEN).split(" ")
+        self._squeezed = "".join(self._words)
 
     def places_of(self, anchor: str) -> Iterator[int]:
         """Where in the folded text some letters begin, whatever stands between them."""
@@ -53,9 +54,12 @@ class Haystack:
             found = self._squeezed.find(anchor, found + 1)
 
     def _place(self, squeezed: int) -> int:
-        if self._places is None:
-            self._places = [place for place, character in enumerate(self.text) if character not in BETWEEN]
-        return self._places[squeezed]
+        return squeezed + bisect_right(self._left_out, squeezed)
+
+    @cached_property
+    def _left_out(self) -> list[int]:
+        """For each character that is left out, how many before it are not."""
+        return list(accumulate(map(len, self._words)))
 
 
 @dataclass(frozen=True, slots=True)

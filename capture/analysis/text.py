@@ -29,8 +29,8 @@ _BLOCK_TAGS = (
     "article|aside|blockquote|br|center|dd|details|div|dl|dt|figcaption|figure|footer|h[1-6]|header|hr|img|input|li|main"
     "|nav|ol|p|picture|pre|section|summary|table|tbody|td|tfoot|th|thead|tr|ul|video"
 )
-# Every alternative begins with a character of its own and stops at the next of its kind, so that hostile text is read
-# in one pass as well.
+# Every alternative begins with a character of its own, for which `regex` searches quickly, and stops at the next of its
+# kind, so that hostile text is read in one pass as well.
 _MARKDOWN = regex.compile(
     rf"""
       (?P<escape> \\ [!-/:-@\[-`{{-~] )
@@ -47,7 +47,7 @@ _MARKDOWN = regex.compile(
     | (?P<superscript> </? (?i: sup ) (?= [\s/>] ) [^<>]* > )
     | (?P<inline> </? (?i: {_INLINE_TAGS} ) (?= [\s/>] ) [^<>]* > )
     | (?P<block> </? (?i: {_BLOCK_TAGS} ) (?= [\s/>] ) [^<>]* > )
-    | (?P<fence> ^ [ ]{{0,3}} (?: `{{3,}} | ~{{3,}} ) [\w+\#.\-]* [ \t]* $ )
+    | (?P<fence> (?<= ^ [ ]{{0,3}} ) (?: `{{3,}} | ~{{3,}} ) [\w+\#.\-]* [ \t]* $ )
     | (?P<emphasis> \*\*+ | ~~ )
     | (?P<invisible> \p{{Default_Ignorable_Code_Point}}+ )
     """,
@@ -60,7 +60,6 @@ _LEAVES_BEHIND = {
     "superscript": MARKER,
     "inline": "",
     "block": "\n",
-    "fence": "",
     "emphasis": "",
     "invisible": "",
 }
@@ -124,6 +123,8 @@ class _Markdown:
                 yield Edit(token.start(), token.start() + 1, "")
             case "entity":
                 yield from _unescaped(token)
+            case "fence":
+                yield Edit(self._text.rfind("\n", 0, token.start()) + 1, token.end(), "")
             case str(kind) if kind in _LEAVES_BEHIND:
                 yield Edit(*token.span(), _LEAVES_BEHIND[kind])
 
