@@ -29,14 +29,14 @@ _BLOCK_TAGS = (
     "article|aside|blockquote|br|center|dd|details|div|dl|dt|figcaption|figure|footer|h[1-6]|header|hr|img|input|li|main"
     "|nav|ol|p|picture|pre|section|summary|table|tbody|td|tfoot|th|thead|tr|ul|video"
 )
-# Every alternative begins with a character of its own, for which `regex` searches quickly, and stops at the next of its
-# kind, so that hostile text is read in one pass as well.
+# Every alternative begins with a character of its own and stops at the next of its kind, so that hostile text is read
+# in one pass as well. None begins with `^`, so that `regex` skips to the next of these characters.
 _MARKDOWN = regex.compile(
     rf"""
       (?P<escape> \\ [!-/:-@\[-`{{-~] )
     | (?P<footnote> \[\^ [^\[\]\s]+ \] :? | 【 [^【】†\n]* † [^【】\n]* 】 | \ue200 [^\ue200\ue201\n]* \ue201 )
     | (?P<open> !? \[ )
-    | (?P<target> \] \( [ \t]* (?: < [^<>\n]* > | (?: [^\s()<>\\] | \\. | \( (?: [^\s()\\] | \\. )* \) )* )
+    | (?P<target> \] \( [ \t]* (?: < [^<>\n]* > | (?: [^\s()<>\\]++ | \\. | \( (?: [^\s()\\]++ | \\. )* \) )* )
         (?: [ \t]+ (?: "[^"\n]*" | '[^'\n]*' | \( [^()\n]* \) ) )? [ \t]* \) )
     | (?P<reference> \] \[ (?P<named> [^\[\]\n]* ) \] (?! \( ) )
     | (?P<close> \] )
