@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from functools import cached_property
+from itertools import pairwise, takewhile
 
 NOT_FOUND = "not_found"
 NOT_RECOMMENDED = "not_recommended"
@@ -39,52 +39,67 @@ _UNSPACED_NOT_RECOMMENDED = (
 )
 
 _DENIED = rf"(?:n['’]t|\b(?:{_DENIALS}))(?:\W+\w+){{0,3}}?\W+"
-_CUES = {
+CUES = {
     NOT_FOUND: re.compile(rf"{_DENIED}(?:{_FINDING})\b|unaware of|unfamiliar with|{_UNSPACED_NOT_FOUND}"),
     NOT_RECOMMENDED: re.compile(rf"{_DENIED}(?:{_RECOMMENDING})\b|\b(?:{_AVOIDING})|{_UNSPACED_NOT_RECOMMENDED}"),
 }
 # What a clause must have for one of them to fit; most have nothing of it.
-_ANY_CUE = re.compile(
-    rf"n['’]t\b|\b(?:{_DENIALS})\b|\b(?:{_AVOIDING}|unaware|unfamiliar)|{_UNSPACED_NOT_FOUND}|{_UNSPACED_NOT_RECOMMENDED}"
+ANY_CUE = re.compile(
+    rf"\b(?:(?:{_DENIALS})\b|{_AVOIDING}|unaware|unfamiliar)|n['’]t\b"
+    rf"|{_UNSPACED_NOT_FOUND}|{_UNSPACED_NOT_RECOMMENDED}"
 )
-_CLAUSE_ENDS = re.compile(
+CLAUSE_ENDS = re.compile(
     r"[.!?…](?=\s)|[。！？;；\n]"
     r"|\b(?:but|while|whereas|although|though|however|instead|aber|sondern|mais|pero|ma|mas|maar|но)\b"
 )
+# Of what ends a clause, that which is found quickest: it parts a text into passages.
+_PASSAGE_END = re.compile(r"\.(?= )|\n")
 _NONE: frozenset[str] = frozenset()
 
 
 class Flags:
-    """The flags of the names in one text; each clause is read at most once."""
+    """The flags of the names in one text.
+
+    Only the passages that hold a name are read, each once when names come in their order.
+    """
 
     def __init__(self, text: str) -> None:
         lowered = text.lower()
         # The lower case of a few letters is longer; then places would not fit.
         self._text = lowered if len(lowered) == len(text) else text
-        self._found: dict[int, frozenset[str]] = {}
+        self._begin = self._end = 0
+        self._clause_ends: list[int] = []
+        self._said: list[frozenset[str]] = []
 
     def at(self, start: int, end: int) -> frozenset[str]:
         """What the clause at a place says of whom it names."""
-        first = bisect_right(self._ends, start)
-        last = bisect_right(self._ends, end - 1)
-        if first == last:
-            return self._of_clause(first)
-        # A name with a dot or such a word in it goes on into the next clause.
-        return _NONE.union(*(self._of_clause(clause) for clause in range(first, last + 1)))
+        said = _NONE
+        # A name with a dot or a word that ends a clause goes on into the next one, which may be in the next passage.
+        while start < end:
+            self._go_to(start)
+            first, last = bisect_right(self._clause_ends, start), bisect_right(self._clause_ends, end - 1)
+            said = said.union(*self._said[first : last + 1])
+            start = self._end
+        return said
 
-    @cached_property
-    def _ends(self) -> list[int]:
-        return [found.start() for found in _CLAUSE_ENDS.finditer(self._text)]
+    def _go_to(self, place: int) -> None:
+        """Read the passage at a place, unless it is the one that was read last."""
+        if self._begin <= place < self._end:
+            return
+        reached = self._end if self._end <= place else 0
+        end = _PASSAGE_END.search(self._text, place + 1)
+        self._begin = max(reached, self._text.rfind(". ", reached, place), self._text.rfind("\n", reached, place))
+        self._end = end.start() if end else len(self._text)
+        self._clause_ends, self._said = [], [_NONE]
+        if ANY_CUE.search(self._text, self._begin, self._end):
+            self._read_closely()
 
-    @cached_property
-    def _with_cues(self) -> set[int]:
-        return {bisect_right(self._ends, found.start()) for found in _ANY_CUE.finditer(self._text)}
+    def _read_closely(self) -> None:
+        ends = (found.start() for found in CLAUSE_ENDS.finditer(self._text, self._begin + 1))
+        self._clause_ends = list(takewhile(lambda end: end < self._end, ends))
+        self._said = [self._of_clause(*clause) for clause in pairwise((self._begin, *self._clause_ends, self._end))]
 
-    def _of_clause(self, clause: int) -> frozenset[str]:
-        if clause not in self._with_cues:
+    def _of_clause(self, start: int, end: int) -> frozenset[str]:
+        if ANY_CUE.search(self._text, start, end) is None:
             return _NONE
-        if clause not in self._found:
-            start = self._ends[clause - 1] if clause else 0
-            end = self._ends[clause] if clause < len(self._ends) else len(self._text)
-            self._found[clause] = frozenset(flag for flag, cue in _CUES.items() if cue.search(self._text, start, end))
-        return self._found[clause]
+        return frozenset(flag for flag, cue in CUES.items() if cue.search(self._text, start, end))

@@ -50,6 +50,8 @@ def fold(text: str, *, keep_case: bool = False) -> Edited:
         keep_case: compare upper and lower case as different.
     """
     table = _TABLES[keep_case]
+    if text.isascii():
+        return edit(text.translate(table), ())  # where no character joins another or folds to several
     characters = set(text)
     composed = unicodedata.is_normalized("NFC", text)
     joining = {character for character in characters if _joins(character, composed=composed)}
@@ -60,6 +62,7 @@ def fold(text: str, *, keep_case: bool = False) -> Edited:
     return Edited(folded.text.translate(table), folded.places, folded.origins, folded.ends, folded.replaced)
 
 
+@cache
 def _joins(character: str, *, composed: bool) -> bool:
     """Whether a character may become one with the one before it."""
     if character in "\uff9e\uff9f" or unicodedata.category(character) == "Me":

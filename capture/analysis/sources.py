@@ -72,6 +72,7 @@ def _is_ip_address(host: str) -> bool:
     return True
 
 
+@lru_cache(maxsize=10_000)
 def has_known_suffix(host: str) -> bool:
     """Whether a name with dots ends as domains do, so that it is one, rather than `node.js`.
 

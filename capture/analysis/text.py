@@ -30,13 +30,13 @@ _BLOCK_TAGS = (
     "|nav|ol|p|picture|pre|section|summary|table|tbody|td|tfoot|th|thead|tr|ul|video"
 )
 # Every alternative begins with a character of its own and stops at the next of its kind, so that hostile text is read
-# in one pass as well.
+# in one pass as well. None begins with `^`, so that `regex` skips to the next of these characters.
 _MARKDOWN = regex.compile(
     rf"""
       (?P<escape> \\ [!-/:-@\[-`{{-~] )
     | (?P<footnote> \[\^ [^\[\]\s]+ \] :? | 【 [^【】†\n]* † [^【】\n]* 】 | \ue200 [^\ue200\ue201\n]* \ue201 )
     | (?P<open> !? \[ )
-    | (?P<target> \] \( [ \t]* (?: < [^<>\n]* > | (?: [^\s()<>\\] | \\. | \( (?: [^\s()\\] | \\. )* \) )* )
+    | (?P<target> \] \( [ \t]* (?: < [^<>\n]* > | (?: [^\s()<>\\]++ | \\. | \( (?: [^\s()\\]++ | \\. )* \) )* )
         (?: [ \t]+ (?: "[^"\n]*" | '[^'\n]*' | \( [^()\n]* \) ) )? [ \t]* \) )
     | (?P<reference> \] \[ (?P<named> [^\[\]\n]* ) \] (?! \( ) )
     | (?P<close> \] )
@@ -47,7 +47,7 @@ _MARKDOWN = regex.compile(
     | (?P<superscript> </? (?i: sup ) (?= [\s/>] ) [^<>]* > )
     | (?P<inline> </? (?i: {_INLINE_TAGS} ) (?= [\s/>] ) [^<>]* > )
     | (?P<block> </? (?i: {_BLOCK_TAGS} ) (?= [\s/>] ) [^<>]* > )
-    | (?P<fence> ^ [ ]{{0,3}} (?: `{{3,}} | ~{{3,}} ) [\w+\#.\-]* [ \t]* $ )
+    | (?P<fence> (?<= ^ [ ]{{0,3}} ) (?: `{{3,}} | ~{{3,}} ) [\w+\#.\-]* [ \t]* $ )
     | (?P<emphasis> \*\*+ | ~~ )
     | (?P<invisible> \p{{Default_Ignorable_Code_Point}}+ )
     """,
@@ -60,7 +60,6 @@ _LEAVES_BEHIND = {
     "superscript": MARKER,
     "inline": "",
     "block": "\n",
-    "fence": "",
     "emphasis": "",
     "invisible": "",
 }
@@ -124,6 +123,8 @@ class _Markdown:
                 yield Edit(token.start(), token.start() + 1, "")
             case "entity":
                 yield from _unescaped(token)
+            case "fence":
+                yield Edit(self._text.rfind("\n", 0, token.start()) + 1, token.end(), "")
             case str(kind) if kind in _LEAVES_BEHIND:
                 yield Edit(*token.span(), _LEAVES_BEHIND[kind])
 

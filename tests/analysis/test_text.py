@@ -38,6 +38,7 @@ from capture.analysis.text import MARKER, OBJECT, visible
         ("a<sup>1</sup>", f"a{MARKER}1{MARKER}"),
         ("a <!-- b --> c<script>d</script>", "a  c"),
         ("```python\ncode\n```", "\ncode\n"),
+        ("a\n   ~~~~ \nb\n    ```\nc ```\n", "a\n\nb\n    ```\nc ```\n"),
         ("no\u00adw\u200b\ufeff", "now"),
     ],
 )
