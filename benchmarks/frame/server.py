@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
@@ -65,6 +65,11 @@ class Server:
     def drop(self, name: str) -> None:
         with self.connect() as connection:
             connection.execute(sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(sql.Identifier(PREFIX + name)))
+
+    def checkpoint(self) -> None:
+        """Whoever may has all that was written put on disk now, and not while something is measured."""
+        with self.connect() as connection, suppress(psycopg.errors.InsufficientPrivilege):
+            connection.execute("CHECKPOINT")
 
     def drop_all(self) -> None:
         """Drop what this run has made, and what one that was killed has left."""

@@ -79,9 +79,9 @@ class Ours:
 
     def fill(self, finished: int) -> None:
         """Have so many jobs finished before, with all that is kept of them."""
-        from benchmarks.ours import rows
+        from benchmarks.ours import past
 
-        rows.fill(finished)
+        past.fill(finished)
 
     def widen(self, limit: int) -> None:
         """Let so many calls be in flight in each lane, as staff may in the admin."""
