@@ -14,7 +14,7 @@ from benchmarks.ours import past
 from capture import queue
 from capture.models import Attempt, Capture, CaptureJob, Charge, Gist, Mention, Source
 from capture.providers import replies
-from tests.factories import complete_one, fresh, make_check, make_job, start_one, unknown_error
+from tests.factories import complete_one, fresh, make_check, make_job, claim_one, unknown_error
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("simulated")]
 
@@ -30,7 +30,7 @@ def finished(db) -> list[CaptureJob]:
     for number, text in enumerate(texts):
         jobs.append(job := make_job())
         if number == len(texts) - 1:
-            queue.ask_again(start_one(job), unknown_error(), 0)
+            queue.ask_again(claim_one(job), unknown_error(), 0)
             queue.promote_due()
         complete_one(job, text, sources=sources(number))
     make_check(prompts=("Which is quiet?", "Which lasts?"))
