@@ -19,6 +19,7 @@ from capture import ledger, readings
 from capture.analysis.reading import Reading
 from capture.calls import Ticket
 from capture.models import Capture, Mention, Source
+from capture.models.fields import CleanCharField, CleanTextField
 from capture.providers import registry
 from capture.providers.replies import Answered, FinalReply
 
@@ -156,12 +157,15 @@ def _row(ticket: Ticket, reply: FinalReply, reading: Reading | None) -> dict[str
 
 
 def _stored(model: type[Model], values: Mapping[str, Any]) -> dict[str, Any]:
-    """Values of a row as its fields have them stored: those for text from outside clean it."""
-    prepared = _prepared(model)
-    return {name: prepared[name](value) for name, value in values.items()}
+    """Values of a row as its fields store them: text from outside is cleaned, all else is as it is."""
+    cleaned = {name: clean(values[name]) for name, clean in _cleaners(model) if name in values}
+    return {**values, **cleaned}
 
 
 @cache
-def _prepared(model: type[Model]) -> dict[str, Callable[[Any], Any]]:
-    """What makes a value one that is stored, by the attribute, which has the name of its column."""
-    return {field.attname: field.get_prep_value for field in model._meta.concrete_fields}
+def _cleaners(model: type[Model]) -> list[tuple[str, Callable[[Any], Any]]]:
+    """The fields for text from outside, each by its attribute, which has the name of its column."""
+    fields = model._meta.concrete_fields
+    return [
+        (field.attname, field.get_prep_value) for field in fields if isinstance(field, CleanCharField | CleanTextField)
+    ]

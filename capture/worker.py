@@ -49,6 +49,9 @@ DATABASE_PATIENCE = 15.0  # seconds for all that one turn has to say to the data
 # Another claimer is at a lane; it is there for milliseconds, unless it is frozen.
 CROWDED_PAUSE = 0.005  # seconds, doubled each time
 LONGEST_CROWDED_PAUSE = 0.1  # seconds
+# While there is more to do than there are seats, one look is as good as the next. What is new wakes the worker, and a
+# seat that stays free has it look again at once.
+LOOK_HOLDS = 0.1  # seconds
 DATABASE_PAUSE = 2.0  # seconds between tries while the database is away, before jitter
 
 
@@ -111,6 +114,8 @@ class Worker:
         self._stop_at: float | None = None
         self._next_beat = 0.0
         self._registered = False
+        self._outlook = Outlook()
+        self._holds_until = 0.0
         self._until_due: float | None = None
         self._pause: float | None = None
         self._crowded = 0.0
@@ -186,7 +191,7 @@ class Worker:
                 case Stop():
                     self._begin_to_stop()
                 case Wake():
-                    pass  # that it ends the waiting is all
+                    self._holds_until = 0.0  # there is something new to see; beyond that, it ends the waiting
                 case Resolved():
                     self._resolved.append(message)
                 case Result():
@@ -279,14 +284,29 @@ class Worker:
     def fill_seats(self) -> bool:
         """Claim for the free seats and seat what was claimed; says whether anything was seated."""
         before = self.busy()
-        outlook = self._look()
-        ready = [lane for lane in self._lanes() if lane in outlook.ready]
-        crowded = [
-            lane for lane, share in self._shares(ready) if not self._claim(lane, share, polls=lane in outlook.to_poll)
-        ]
+        self._until_due = None
+        if time.monotonic() < self._holds_until:
+            self._claim_from(self._outlook)
+        crowded = self._claim_from(self._look()) if self.seats.free else False
         busy = crowded or self._untold
         self._crowded = min(max(2 * self._crowded, CROWDED_PAUSE), LONGEST_CROWDED_PAUSE) if busy else 0.0
         return self.busy() > before
+
+    def _claim_from(self, outlook: Outlook) -> bool:
+        """Claim from the lanes that have something to do; says whether others were at any of them."""
+        ready = [lane for lane in self._lanes() if lane in outlook.ready]
+        looked_into = [self._claim(lane, share, polls=lane in outlook.to_poll) for lane, share in self._shares(ready)]
+        return not all(looked_into)
+
+    def _look(self) -> Outlook:
+        """What there is to do, and, beside it, when there will be more."""
+        outlook = queue.look(self._lanes())
+        if outlook.overdue:
+            queue.promote_due()
+            outlook = queue.look(self._lanes())
+        self._outlook, self._until_due = outlook, outlook.until_due
+        self._holds_until = time.monotonic() + min(LOOK_HOLDS, outlook.until_due or LOOK_HOLDS)
+        return outlook
 
     def _claim(self, lane: str, share: int, *, polls: bool) -> bool:
         """Claim and seat as many as that; says whether the lane could be looked into."""
@@ -310,16 +330,6 @@ class Worker:
 
     def _start_patience(self, provider: Provider) -> float:
         return provider.start_patience.total if provider.start_patience else self._pace.exchange
-
-    def _look(self) -> Outlook:
-        """What there is to do, and, beside it, when there will be more. Without a free seat, nobody asks."""
-        lanes = self._lanes()
-        outlook = queue.look(lanes) if self.seats.free else Outlook()
-        if outlook.overdue:
-            queue.promote_due()
-            outlook = queue.look(lanes)
-        self._until_due = outlook.until_due
-        return outlook
 
     def _shares(self, lanes: Sequence[str]) -> Iterator[tuple[str, int]]:
         """Deal the free seats to the lanes: first to each alike, then what is left to those that could take more."""
