@@ -84,8 +84,9 @@ class Variant:
 def run(world: World) -> Found:
     random, jobs = Random(world.seed), world.of(40, 2)
     ours = Variant("AI Control", world.ours())
+    kept = Variant("AI Control, plans kept", world.ours_with_plans_kept())
     deaf = Variant("AI Control without LISTEN, a look a second", world.ours(), {"CAPTURE_LISTEN": "off"}, 1.0)
-    variants = [ours, *(Variant(peer.label, peer) for peer in world.some_peers()), deaf]
+    variants = [ours, kept, *(Variant(peer.label, peer) for peer in world.some_peers()), deaf]
     least = []
     with world.server.connect() as speaker, world.server.connect() as listener:
         bound = Bound(speaker, listener)

@@ -45,7 +45,8 @@ KEEP = """
             AND NOT EXISTS (SELECT FROM capture_attempt other WHERE other.job_id = job.id AND other.id <> attempt.id)
     ), first AS MATERIALIZED (
         SELECT
-            tried.*, coalesce(known_id, remote_id) AS call_id,
+            tried.*, nextval(pg_get_serial_sequence('capture_capture', 'id')) AS id,
+            coalesce(known_id, remote_id) AS call_id,
             coalesce(amount, estimate) AS paid, coalesce(basis, 'estimated') AS paid_by,
             CASE WHEN brand.edition = tried.edition AND brand.read_matcher <= tried.matcher THEN tried.edition ELSE 0
                 END AS read_edition,
@@ -73,26 +74,25 @@ KEEP = """
         ON CONFLICT (attempt) DO UPDATE SET amount = excluded.amount, basis = excluded.basis
     ), kept AS (
         INSERT INTO capture_capture (
-            team_id, of_check_id, prompt_id, provider, sample, attempt, remote_id, outcome, reason, detail, text, model,
-            surface, attempts, unknowns, seconds, cost, simulated, cached, answered_at, named, matcher, edition
+            id, team_id, of_check_id, prompt_id, provider, sample, attempt, remote_id, outcome, reason, detail, text,
+            model, surface, attempts, unknowns, seconds, cost, simulated, cached, answered_at, named, matcher, edition
         )
         SELECT
-            team_id, of_check_id, prompt_id, provider, sample, attempt, call_id, outcome, reason, '', text, model,
-            surface, 1, 0, extract(epoch FROM now - started_at), paid, simulated, false, now, named, matcher,
+            id, team_id, of_check_id, prompt_id, provider, sample, attempt, call_id, outcome, reason, '', text,
+            model, surface, 1, 0, extract(epoch FROM now - started_at), paid, simulated, false, now, named, matcher,
             read_edition
         FROM first
-        RETURNING id, attempt
     ), cited AS (
         INSERT INTO capture_source (capture_id, position, url, raw_url, domain, title, cited, spans)
-        SELECT kept.id, source.*
-        FROM kept JOIN first USING (attempt), jsonb_to_recordset(first.sources) AS source (
+        SELECT first.id, source.*
+        FROM first, jsonb_to_recordset(first.sources) AS source (
             position integer, url text, raw_url text, domain text, title text, cited boolean, spans jsonb
         )
     ), mentioned AS (
         INSERT INTO capture_mention
             (capture_id, brand_id, competitor_id, rank, hits, start, "end", words, flags, matcher)
-        SELECT kept.id, mention.*
-        FROM kept JOIN first USING (attempt), jsonb_to_recordset(first.mentions) AS mention (
+        SELECT first.id, mention.*
+        FROM first, jsonb_to_recordset(first.mentions) AS mention (
             brand_id bigint, competitor_id bigint, rank integer, hits integer, start integer, "end" integer,
             words text, flags text[], matcher integer
         )
@@ -102,13 +102,13 @@ KEEP = """
             rivals, sites, kinds, matcher, edition
         )
         SELECT
-            kept.id, brand_id, provider, country, branded, simulated, now, model,
+            id, brand_id, provider, country, branded, simulated, now, model,
             -- as `gists.number_of` makes them
             ('x' || encode(substring(sha256(convert_to(key, 'UTF8')) FOR 8), 'hex'))::bit(64)::bigint,
             ('x' || encode(substring(sha256(convert_to(
                 concat_ws(chr(31), key, provider, surface), 'UTF8')) FOR 8), 'hex'))::bit(64)::bigint,
             rank, rivals, sites, kinds, matcher, read_edition
-        FROM kept JOIN first USING (attempt)
+        FROM first
         WHERE outcome = 'answered' AND matcher > 0 AND read_edition > 0
     )
     SELECT attempt FROM first

@@ -67,6 +67,21 @@ def listens_where_it_is_notified(app_configs: Sequence[AppConfig] | None, **_: A
 
 
 @register(DEPLOYMENT)
+def plans_are_kept_by_who_has_the_connection(app_configs: Sequence[AppConfig] | None, **_: Any) -> list[CheckMessage]:
+    """A pooler in transaction mode hands each transaction to any session, and only one of them knows the plans."""
+    if settings.DATABASE_KEEP_PLANS and isinstance(settings.CAPTURE_LISTEN, dict):
+        return [
+            Warning(
+                "DATABASE_KEEP_PLANS is on, and CAPTURE_LISTEN has an address of its own, as behind a pooler.",
+                hint="Behind PgBouncer in transaction mode, set DATABASE_KEEP_PLANS to off. "
+                "If there is no pooler in between, silence aicontrol.W004.",
+                id="aicontrol.W004",
+            )
+        ]
+    return []
+
+
+@register(DEPLOYMENT)
 def metrics_are_not_guessed(app_configs: Sequence[AppConfig] | None, **_: Any) -> list[CheckMessage]:
     """The figures are behind a token only; nobody counts wrong guesses."""
     if 0 < len(settings.METRICS_TOKEN) < SHORTEST_TOKEN:

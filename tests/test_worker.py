@@ -574,6 +574,24 @@ def test_a_wake_up_that_finds_nothing_costs_one_statement(django_assert_num_quer
         assert not worker.fill_seats()
 
 
+def test_while_there_is_more_to_do_than_seats_a_look_serves_many_turns_until_something_is_new(monkeypatch):
+    monkeypatch.setattr("capture.worker.LOOK_HOLDS", 60.0)
+    check = make_check(prompts=tuple(f"{number}?" for number in range(11)))
+    worker, looks, look = make_worker(*[answer()] * 11, seats=2), [], queue.look
+    monkeypatch.setattr(queue, "look", lambda lanes: looks.append(lanes) or look(lanes))
+
+    let_it_work(worker, turns=3)
+    assert (len(looks), check.captures.count()) == (1, 6)
+
+    worker.wake()
+    worker.wait()
+    let_it_work(worker, turns=1)
+    assert (len(looks), check.captures.count()) == (2, 8)
+
+    let_it_work(worker, turns=2)  # the last one leaves a seat free
+    assert (len(looks), check.captures.count()) == (3, 11)
+
+
 def test_without_a_free_seat_nobody_asks_what_there_is_to_do(django_assert_num_queries):
     make_check(prompts=("a?", "b?"))
     script = Scripted()

@@ -8,7 +8,7 @@ import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -48,6 +48,10 @@ class Queue:
     commands: list[list[str]]
     variables: Mapping[str, str]
     enqueued: Mapping[str, Any] = field(default_factory=dict)
+
+    def set_otherwise(self, label: str, settings: str, **variables: str) -> Queue:
+        """The same queue, whose workers have other settings."""
+        return replace(self, label=label, settings=settings, variables={**self.variables, **variables})
 
     @property
     def rival(self) -> bool:

@@ -49,6 +49,11 @@ class World:
         make = partial(queues.ours, self.server, "ours", "AI Control", ["chatgpt"])
         return self._made("ours", make, seeds=self.of(SEEDS, 50))
 
+    def ours_with_plans_kept(self) -> Queue:
+        """The same queue as `ours`, worked off by workers that let the server keep the plans of their statements."""
+        settings = "as ours, but DATABASE_KEEP_PLANS on, which no pooler in transaction mode may be in between"
+        return self.ours().set_otherwise("AI Control, plans kept", settings, DATABASE_KEEP_PLANS="on")
+
     def ours_of_all_systems(self) -> Queue:
         """Another one of ours, asking five AI systems, which have four lanes."""
         label = "AI Control, five AI systems"

@@ -251,6 +251,22 @@ def test_workers_can_listen_at_an_address_of_its_own_that_is_hidden_on_error_pag
     assert "hidden" not in str(SafeExceptionReporterFilter().cleanse_setting("CAPTURE_LISTEN", own))
 
 
+@pytest.mark.parametrize(("value", "kept"), [("", None), ("off", None), ("on", 3)])
+def test_the_server_keeps_no_plans_unless_it_is_said(settings_of, value, kept):
+    (databases,) = settings_of(["DATABASES"], **PRODUCTION | {"DATABASE_KEEP_PLANS": value})
+
+    assert databases["default"]["OPTIONS"].get("prepare_threshold") == kept
+
+
+@pytest.mark.parametrize(("keeps", "warned"), [("on", True), ("off", False)])
+def test_keeping_plans_behind_a_pooler_is_warned_of(run_python, keeps, warned):
+    behind = {"DATABASE_KEEP_PLANS": keeps, "CAPTURE_LISTEN": DATABASE}
+
+    result = run_python("manage.py", "check", **PRODUCTION | behind)
+
+    assert ("aicontrol.W004" in result.stderr) is warned
+
+
 @pytest.mark.parametrize(
     ("listen", "warned"), [("postgres://someone:hidden@db.example/another", True), (DATABASE, False), ("off", False)]
 )

@@ -14,7 +14,7 @@ from benchmarks.ours import past
 from capture import queue
 from capture.models import Attempt, Capture, CaptureJob, Charge, Gist, Mention, Source
 from capture.providers import replies
-from tests.factories import complete_one, fresh, make_check, make_job, claim_one, unknown_error
+from tests.factories import claim_one, complete_one, fresh, make_check, make_job, unknown_error
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("simulated")]
 

@@ -32,10 +32,11 @@ def work_off(system, log, **variables):
         assert process.wait(90) == 0
 
 
-def test_a_check_over_all_systems_completes(system, tmp_path):
+@pytest.mark.parametrize("plans", ["off", "on"])
+def test_a_check_over_all_systems_completes(system, tmp_path, plans):
     make_check(providers=SLUGS, prompts=PROMPTS, samples=2, country="DE", language="de")
 
-    work_off(system, tmp_path / "log")
+    work_off(system, tmp_path / "log", DATABASE_KEEP_PLANS=plans)
 
     starts = system.counts()["starts"]
     assert set(CaptureJob.objects.values_list("status", flat=True)) == {Status.DONE}
