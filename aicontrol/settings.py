@@ -150,7 +150,7 @@ elif DATABASE_URL or DEBUG:
 CAPTURE_LISTEN = env.switch_or_postgres("CAPTURE_LISTEN", default=True)
 
 # Behind a PgBouncer in transaction mode the server cannot keep plans of statements from one transaction to the next; a
-# worker that is connected to PostgreSQL itself saves a quarter of its time by it.
+# worker that is connected to PostgreSQL itself gets through a quarter more jobs by it.
 DATABASE_KEEP_PLANS = env.switch("DATABASE_KEEP_PLANS", default=False)
 
 for database in [each for each in (*DATABASES.values(), CAPTURE_LISTEN) if isinstance(each, dict)]:

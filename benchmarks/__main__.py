@@ -31,6 +31,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             print(page.part(found[name]), flush=True)
             say(f"{name}: {time.monotonic() - begun:.0f} s\n")
             results.keep(found, here)
+        if options.quick:
+            print("Quick: one round of few jobs, to see that everything runs. These figures mean nothing.")
     return 0
 
 

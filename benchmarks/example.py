@@ -14,7 +14,7 @@ SAYS = (
     "A check of 8 questions to ChatGPT, Perplexity, Copilot and Gemini, with 8 seats. Every call takes as long as one "
     "of its system has been seen to take, but a twentieth of that, and holds its seat for as long: as if no system let "
     "itself be asked now and looked after later. (With those that do, and all five real ones do, a call in hand takes "
-    "no seat; see *Waiting is free*.)",
+    "no seat; see *Waiting*.)",
     "*One after the other* is the sum of the calls, which is what a web request or a plain loop would take. The bound "
     "is what 8 seats need that take the same calls in the same order and lose no time in between (Graham's list "
     "scheduling).",

@@ -23,7 +23,7 @@ SAYS = (
     "The same by 1, 2, 4 and 8 processes that ask five AI systems, on as many cores as the machine has; PostgreSQL "
     "and the processes share them.",
     "And the same while another session holds a transaction open for the whole run, as a backup or a forgotten "
-    "console does: none of the dead rows that work leaves behind can be taken away.",
+    "console does: none of the dead rows that work leaves behind can be taken away, and each round has more of them.",
 )
 MOST_BESIDE_A_MILLION = 1.3
 

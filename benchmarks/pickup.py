@@ -20,7 +20,7 @@ TITLE = "Pick-up"
 SAYS = (
     "Milliseconds from just before the COMMIT of one job to the begin of its work, while nothing else is to be done; "
     "so the COMMIT itself is in it, and in ours the claim and the intent, which is committed too. Jobs come at random "
-    "moments. Queues that only look now and then are as slow as their looks are rare.",
+    "moments, 40 a round. Queues that only look now and then are as slow as their looks are rare.",
     "The bound is a NOTIFY that is heard by a bare LISTEN and answered by one SELECT.",
 )
 WARM_UP = 2  # jobs of each round that are not counted: a new process loads what it needs as it first needs it

@@ -21,8 +21,11 @@ SAYS = (
     "for byte by pgbench in a copy of the database: by one client, as our loop is one, and by eight at once, each in "
     "a copy of its own on the same server.",
     "The second table is the profile: what a job takes of a processor in the processes that work, and, of ours, how "
-    "long the server takes for the same statements with no Python in between. One process has one loop, which waits "
-    "for the server: neither part can be hidden behind the other. The third shows what of a job takes how long there.",
+    "long the server takes for the same statements with no Python in between, by the clock, as the bound tells. One "
+    "process has one loop, which waits for the server: neither part can be hidden behind the other. The third shows "
+    "what of a job takes how long there, one statement after the other, with the way there and back.",
+    "Each round is 1,000 jobs, of which the first tenth is not counted. *AI Control* asks one AI system, whose jobs "
+    "come eight to a claim. With five, which share four lanes, a claim brings two or three, and costs nearly the same.",
     "*Plans kept* is ours with a setting that is off by default: the server plans each statement once a connection. "
     "Behind a PgBouncer in transaction mode that is not to be had.",
     "Each queue has a database of its own on the one server, in which 2,000 jobs were done before, and which was "
@@ -57,7 +60,7 @@ def _profile(spent: Mapping[str, Sequence[float]], rows: Mapping[str, Measured])
     """Where the time of a job goes."""
     server = [1000 / value for value in rows[bound(1)].values]
     workers = [Measured(f"{label}, its workers", values) for label, values in spent.items()]
-    return [*workers, Measured("AI Control, the server (one by the bound)", server)]
+    return [*workers, Measured("AI Control, the server, by the clock", server)]
 
 
 def _statements(recording: replay.Recording, rounds: int) -> list[Measured]:

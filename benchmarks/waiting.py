@@ -1,4 +1,4 @@
-"""Waiting is free: what a worker takes while calls are in hand, or while there is nothing to do at all."""
+"""Waiting: what a worker takes while calls are in hand, or while there is nothing to do at all."""
 
 from __future__ import annotations
 
@@ -13,12 +13,13 @@ from benchmarks.frame.found import Found, Measured, Requirement, Table
 from benchmarks.frame.queues import Queue, Work
 from benchmarks.frame.world import World
 
-TITLE = "Waiting is free"
+TITLE = "Waiting"
 SAYS = (
     "A worker of 8 seats has calls in hand that AI systems are still at: here 8, 64 and 256, at the simulator over "
     "real HTTP, each looked after as ever. In each round it is watched for a while: the memory that is its own, its "
     "threads and connections, and for each second what it asked the database and its processor time. (That many calls "
-    "in hand need a lane's limit to be raised in the admin, here to 300.)",
+    "in hand need a lane's limit to be raised in the admin, here to 300.) Memory, threads and connections do not grow "
+    "with them; that each is looked after takes its time of a processor.",
     "Below that are workers with nothing to do, ours and the peers', with 8 jobs at once each; memory counts what "
     "processes share once. What is idle for an hour costs so much.",
 )

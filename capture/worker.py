@@ -134,7 +134,8 @@ class Worker:
         Returns:
             Whether the end was tidy: nothing is left in this worker's hands, and none of its seats hangs.
         """
-        log.info("worker %s: %s seats for %s", self.id, self._pace.seats, ", ".join(self._providers) or "nothing")
+        seats = counted(self._pace.seats, "seat")
+        log.info("worker %s: %s for %s", self.id, seats, ", ".join(self._providers) or "nothing")
         try:
             while not self._finished():
                 with self._surviving_the_database():

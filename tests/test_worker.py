@@ -578,7 +578,12 @@ def test_while_there_is_more_to_do_than_seats_a_look_serves_many_turns_until_som
     monkeypatch.setattr("capture.worker.LOOK_HOLDS", 60.0)
     check = make_check(prompts=tuple(f"{number}?" for number in range(11)))
     worker, looks, look = make_worker(*[answer()] * 11, seats=2), [], queue.look
-    monkeypatch.setattr(queue, "look", lambda lanes: looks.append(lanes) or look(lanes))
+
+    def look_and_count(lanes):
+        looks.append(lanes)
+        return look(lanes)
+
+    monkeypatch.setattr(queue, "look", look_and_count)
 
     let_it_work(worker, turns=3)
     assert (len(looks), check.captures.count()) == (1, 6)

@@ -13,7 +13,12 @@ What this queue costs, beside the queues that somebody would otherwise take and 
 
 All that stands in one table was measured in one run on one PostgreSQL, turn and turn about. A machine's speed drifts,
 so **compare ratios and not figures**: each is the median of the ratios of the rounds. Everybody's settings are those
-that their documents advise, and stand below each table; nothing of ours is tuned that a user would not have.
+that their documents advise, and stand below *Throughput*; nothing of ours is tuned that a user would not have.
+
+What is asked for below a table is what this project asks of itself, whether or not it holds. A job here is a paid call
+that takes seconds to minutes: how fast a worker gets through jobs matters less than what it writes down of each, and
+that it holds neither a thread nor a connection for it meanwhile. Who has many jobs that take no time, or needs one
+picked up within few milliseconds, is better off with one of the others.
 """
 
 

@@ -19,7 +19,9 @@
            │       └──┴──── fail ──────► FAILED ─────────────┤
            └───────────────────────────► CANCELLED ──────────┘
 
-A person may also fail any open job by hand.
+A person may also fail any open job by hand. Not drawn: what recovery does with a lost worker's jobs (RUNNING has an
+unknown outcome, and is PENDING or FAILED; CLAIMED is WAITING), and that a PENDING or FAILED job of which a live call
+becomes known is WAITING.
 
 Every arrow is one function and one guarded statement, whose row count is checked. A job that a worker holds is guarded
 by its number and claim token; a constraint ties the token to CLAIMED and RUNNING, so naming the status as well would

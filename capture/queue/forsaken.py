@@ -27,8 +27,8 @@ MOST_CRASHES = 3
 def take_back(limits: Limits) -> int:
     """Take a batch of jobs back from workers that are lost or have stopped; says how many.
 
-    What was only claimed goes back in line, a call in hand is due to be looked after, and a start that was under way
-    has an unknown outcome.
+    A call in hand is due to be looked after, and a start that was under way has an unknown outcome. What a worker of
+    the release before this one has only claimed goes back in line.
     """
     with transaction.atomic():
         jobs = CaptureJob.objects.forsaken().select_for_update(skip_locked=True, of=("self",), no_key=True)

@@ -14,7 +14,7 @@ from tests.killtest.points import LAST_WORDS
 TIME = r"^(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3}) "
 UUID = r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 
-SERVES = re.compile(rf"{TIME}INFO capture\.worker: worker ({UUID}): \d+ seats for ")
+SERVES = re.compile(rf"{TIME}INFO capture\.worker: worker ({UUID}): \d+ seats? for ")
 TAKEN_BACK = re.compile(rf"{TIME}WARNING capture\.queue: job (\d+) \S+: taken back from worker ({UUID})")
 DONE = re.compile(r"capture\.queue: job (\d+) \S+ attempt \d+: done: ")
 REMOTE_ID = re.compile(rf"job (\d+) \S+: remote id (\S+) of attempt ({UUID})$")
