@@ -63,22 +63,6 @@ def test_a_late_id_revives_a_job_that_has_failed():
     assert Capture.objects.get().outcome == Outcome.ANSWERED
 
 
-def test_a_late_id_that_comes_while_a_successor_has_not_sent_anything_is_looked_after_instead_of_a_start():
-    worker, successor = make_worker(), make_worker()
-    job = make_job()
-    late = claim(worker, job)
-    lose(worker)
-    ticket = claim(successor, job)
-
-    queue.wait(late, "resp_1", 2)
-
-    assert fresh(job).claim_token == ticket.token
-    queue.release_strays(successor, [])
-    assert queue.claim(job.lane, successor, routes(), 8) == []
-    assert (fresh(job).status, fresh(job).remote_id, fresh(job).attempts) == (Status.WAITING, "resp_1", 1)
-    assert Attempt.objects.count() == 1
-
-
 def test_a_late_id_from_before_a_requeue_does_not_make_an_unknown_outcome_since_then_forgotten():
     worker, successor = make_worker(), make_worker()
     job = make_job()
@@ -105,6 +89,16 @@ def with_successor_in_flight():
     queue.wait(late, "resp_1", 2)
     assert fresh(job).claim_token == ticket.token
     return job, late, ticket, successor
+
+
+def test_a_late_id_that_comes_while_a_successor_has_not_sent_anything_is_looked_after_instead_of_a_start():
+    job, _, _, successor = with_successor_in_flight()
+
+    queue.release_strays(successor, [])
+
+    assert queue.claim(job.lane, successor, routes(), 8) == []
+    assert (fresh(job).status, fresh(job).remote_id, fresh(job).attempts) == (Status.WAITING, "resp_1", 1)
+    assert Attempt.objects.count() == 1
 
 
 def test_a_late_id_beside_a_running_successor_is_looked_after_once_that_has_failed():

@@ -31,16 +31,15 @@ HELD = """
 """
 
 
-def move_held(statement: str, tickets: Sequence[Ticket], **more: Any) -> list[Ticket]:
+def move_held(statement: str, tickets: Sequence[Ticket]) -> list[Ticket]:
     """Move the jobs of those tickets that hold them; gives back these tickets.
 
     Arguments:
         statement: an UPDATE of those that are `held`, which returns their numbers and tokens.
-        more: what else it takes.
     """
     held: dict[str, Any] = {"jobs": [ticket.job for ticket in tickets], "tokens": [ticket.token for ticket in tickets]}
     with connection.cursor() as cursor:
-        cursor.execute(HELD + statement, held | more)
+        cursor.execute(HELD + statement, held)
         moved = set(cursor.fetchall())
     # Of two tickets of one job, one is from before it was lost.
     return [ticket for ticket in tickets if (ticket.job, ticket.token) in moved]
