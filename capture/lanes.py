@@ -10,9 +10,10 @@ from uuid import UUID
 
 from django.conf import settings
 from django.db import connection
-from django.db.models import Count, Q
+from django.db.models import Count, Q, Subquery
+from django.db.models.functions import Coalesce
 
-from capture.models import CaptureJob, Lane, Status, compiled
+from capture.models import CaptureJob, Lane, Status
 from capture.models.clock import StatementTimestamp
 from capture.models.jobs import JobQuerySet
 from capture.models.lanes import LaneBusyError
@@ -39,15 +40,20 @@ class Room:
 
     Arguments:
         lane: its row.
-        starts: new calls.
+        starts: whether new calls may be started, as far as it has places.
         polls: whether calls in hand may be looked after.
         probe: one call and no more, to find out whether the account answers again.
     """
 
     lane: Lane
-    starts: int = 0
+    starts: bool = False
     polls: bool = True
     probe: bool = False
+
+    def places(self, placed: int) -> int:
+        """How many calls may be started while so many jobs hold a place in the lane."""
+        left = max(0, self.lane.limit - placed)
+        return min(left, 1) if self.lane.least_seconds_between_starts else left
 
 
 def make_missing(**_: object) -> None:
@@ -59,10 +65,10 @@ def make_missing(**_: object) -> None:
 
 
 def lock(name: str) -> Room:
-    """Lock a lane until the end of the transaction and count its room.
+    """Lock a lane until the end of the transaction and say what it has room for.
 
-    The count is a statement of its own after the lock: in one statement it would be older than the lock, and two
-    claimers would both find the last place free.
+    Its places are counted by a later statement, see `placed_in`: in one statement the count would be older than the
+    lock, and two claimers would both find the last place free.
 
     Raises:
         LaneBusyError: another claimer has it now.
@@ -77,14 +83,11 @@ def _room(lane: Lane, now: datetime) -> Room:
         return Room(lane, polls=False)
     if probe and _is_out(lane.name, lane.probe):
         return Room(lane, polls=False)
-    return Room(lane, starts=_starts(lane, now), probe=probe)
+    return Room(lane, starts=_may_start(lane, now), probe=probe)
 
 
-def _starts(lane: Lane, now: datetime) -> int:
-    if lane.paused or (lane.next_start is not None and lane.next_start > now):
-        return 0
-    room = max(0, lane.limit - _in_flight(lane.name))
-    return min(room, 1) if lane.least_seconds_between_starts else room
+def _may_start(lane: Lane, now: datetime) -> bool:
+    return not lane.paused and (lane.next_start is None or lane.next_start <= now)
 
 
 def _is_out(lane: str, probe: UUID | None) -> bool:
@@ -109,12 +112,10 @@ def placed() -> JobQuerySet:
     return CaptureJob.objects.in_flight().exclude(parked)
 
 
-def _in_flight(name: str) -> int:
-    return sum(count for (count,) in compiled.fetch(_placed_in, name))
-
-
-def _placed_in(name: str) -> Any:
-    return placed().filter(lane=name).values("lane").annotate(count=Count("pk")).values_list("count")
+def placed_in(name: str) -> Any:
+    """How many jobs hold a place in a lane, as an expression for a statement that runs under the lane's lock."""
+    count = placed().filter(lane=name).values("lane").annotate(count=Count("pk")).values("count")
+    return Coalesce(Subquery(count), 0)
 
 
 def note_claim(room: Room, starts: Sequence[int], token: UUID) -> None:

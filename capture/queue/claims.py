@@ -23,12 +23,20 @@ from capture.queue.tickets import Route
 
 
 class Locked(NamedTuple):
-    """What has to be known of a job to take it."""
+    """What has to be known of a job to take it.
+
+    Arguments:
+        placed: how many jobs hold a place in the lane, this one not among them.
+    """
 
     id: int
     turn: int
-    remote_id: str | None
     crashes: int
+    placed: int = 0
+
+
+# To be polled, and to be started.
+Chosen = tuple[list[Locked], list[Locked]]
 
 
 def claim(
@@ -61,14 +69,15 @@ def _claim(
     with transaction.atomic():
         room = lanes.lock(lane)
         room = room if polls else replace(room, polls=False)
-        jobs = _probe(room, routes, crashed) if room.probe else _choose(room, routes, seats, crashed)
-        if not jobs:
+        to_poll, to_start = (_probe if room.probe else _choose)(room, routes, seats, crashed)
+        if not to_poll and not to_start:
             return []
-        lanes.note_claim(room, [job.turn for job in jobs if job.remote_id is None], token)
-        taken = tickets.take([job.id for job in jobs], worker, token, routes, probe=room.probe)
-        for number in {job.id for job in jobs} - {ticket.job for ticket in taken}:
+        lanes.note_claim(room, [job.turn for job in to_start], token)
+        polled = tickets.take_polls([job.id for job in to_poll], worker, token, probe=room.probe)
+        started = tickets.take_starts([job.id for job in to_start], worker, token, routes, probe=room.probe)
+        for number in {job.id for job in to_start} - {ticket.job for ticket in started}:
             _look_after_instead(CaptureJob.objects.filter(pk=number, claim_token=token))
-    return taken
+    return polled + started
 
 
 def _look_after_instead(claimed: JobQuerySet) -> None:
@@ -78,15 +87,16 @@ def _look_after_instead(claimed: JobQuerySet) -> None:
     take_up(number)
 
 
-def _choose(room: Room, slugs: Collection[str], seats: int, crashed: bool) -> list[Locked]:
-    jobs = _polls(room, slugs, seats, crashed)
-    crashed = crashed and not any(job.crashes for job in jobs)
-    return jobs + _starts(room, slugs, seats - len(jobs), crashed)
+def _choose(room: Room, slugs: Collection[str], seats: int, crashed: bool) -> Chosen:
+    polls = _polls(room, slugs, seats, crashed)
+    crashed = crashed and not any(job.crashes for job in polls)
+    return polls, _starts(room, slugs, seats - len(polls), crashed)
 
 
-def _probe(room: Room, slugs: Collection[str], crashed: bool) -> list[Locked]:
+def _probe(room: Room, slugs: Collection[str], seats: int, crashed: bool) -> Chosen:
     """One call. Best a start: a system that refuses to start calls may still let them be looked after."""
-    return _starts(room, slugs, 1, crashed) or _polls(room, slugs, 1, crashed)
+    starts = _starts(room, slugs, 1, crashed)
+    return ([], starts) if starts else (_polls(room, slugs, 1, crashed), [])
 
 
 def _polls(room: Room, slugs: Collection[str], most: int, crashed: bool) -> list[Locked]:
@@ -94,7 +104,9 @@ def _polls(room: Room, slugs: Collection[str], most: int, crashed: bool) -> list
 
 
 def _starts(room: Room, slugs: Collection[str], most: int, crashed: bool) -> list[Locked]:
-    return _lock(_to_start, room, slugs, min(room.starts, most), crashed)
+    """As many as the lane has places for: they are counted where the jobs are locked, which spares a statement."""
+    jobs = _lock(_to_start, room, slugs, most, crashed) if room.starts else []
+    return jobs[: room.places(jobs[0].placed)] if jobs else []
 
 
 def _lock(make: compiled.Make, room: Room, slugs: Collection[str], most: int, crashed: bool) -> list[Locked]:
@@ -104,16 +116,17 @@ def _lock(make: compiled.Make, room: Room, slugs: Collection[str], most: int, cr
 
 
 def _to_poll(lane: str, slugs: Collection[str], most: int, crashed: bool) -> Any:
-    return _first(CaptureJob.objects.to_poll(lane, slugs), most, crashed)
+    return _first(CaptureJob.objects.to_poll(lane, slugs), most, crashed).values_list("id", "turn", "crashes")
 
 
 def _to_start(lane: str, slugs: Collection[str], most: int, crashed: bool) -> Any:
-    return _first(CaptureJob.objects.to_start(lane, slugs), most, crashed)
+    first = _first(CaptureJob.objects.to_start(lane, slugs), most, crashed)
+    return first.values_list("id", "turn", "crashes", lanes.placed_in(lane))
 
 
 def _first(jobs: JobQuerySet, most: int, crashed: bool) -> Any:
     free = jobs.one_crashed_at_most(allowed=crashed).select_for_update(skip_locked=True, of=("self",), no_key=True)
-    return free.values_list(*Locked._fields)[:most]
+    return free[:most]
 
 
 def release(ticket: Ticket) -> bool:

@@ -18,17 +18,11 @@ from capture.models import Brand, entities_as_asked
 from capture.providers.base import Account
 from capture.providers.replies import Question
 
-# What has a call in hand is looked after; all else is asked now, and so its intent is written with it: nothing may be
-# sent before that is committed. `begun` leaves out whose earlier call has become known in the meantime.
+# Takes jobs that are locked and in nobody's hands, and reads what has to be known of them.
 TAKE = """
     WITH taken AS (
         UPDATE capture_capturejob job
-        SET worker = %(worker)s, claim_token = %(token)s, run_after = NULL,
-            status = CASE WHEN job.remote_id IS NULL THEN 'running' ELSE 'claimed' END,
-            attempts = job.attempts + CASE WHEN job.remote_id IS NULL THEN 1 ELSE 0 END,
-            polls = CASE WHEN job.remote_id IS NULL THEN 0 ELSE job.polls END,
-            asked_at = CASE WHEN job.remote_id IS NULL THEN clock_timestamp() ELSE job.asked_at END,
-            reason = CASE WHEN job.remote_id IS NULL THEN '' ELSE job.reason END
+        SET worker = %(worker)s, claim_token = %(token)s, run_after = NULL, {changes}
         FROM capture_prompt prompt, capture_check asked, capture_brand brand
         WHERE job.id = ANY(%(jobs)s) AND prompt.id = job.prompt_id
             AND asked.id = job.of_check_id AND brand.id = asked.brand_id
@@ -36,7 +30,13 @@ TAKE = """
             job.id AS job, job.provider, job.lane, job.remote_id, job.attempts, job.unknowns, job.polls, job.crashes,
             extract(epoch FROM clock_timestamp() - job.asked_at)::float8 AS age,
             prompt.text, asked.country, asked.language, asked.names, brand.id AS brand, brand.edition
-    ), begun AS (
+    )
+"""
+# What is asked now: nothing may be sent before its intent is committed. Left out is whose earlier call has become known
+# in the meantime.
+ASKED = "status = 'running', attempts = job.attempts + 1, polls = 0, asked_at = clock_timestamp(), reason = ''"
+INTENT = """
+    , begun AS (
         INSERT INTO capture_attempt
             (id, job_id, number, worker, base_url, simulated, started_at, deadline, live, outcome, reason, error, spent)
         SELECT
@@ -48,16 +48,18 @@ TAKE = """
         JOIN unnest(
             %(slugs)s::text[], %(addresses)s::text[], %(simulated)s::boolean[], %(patience)s::float8[]
         ) AS route (provider, address, simulated, patience) USING (provider)
-        WHERE remote_id IS NULL
-            AND NOT EXISTS (SELECT FROM capture_attempt known WHERE known.job_id = job AND known.live)
+        WHERE NOT EXISTS (SELECT FROM capture_attempt known WHERE known.job_id = job AND known.live)
         RETURNING id, job_id
     )
-    SELECT taken.*, coalesce(live.id, begun.id), live.base_url, live.simulated
-    FROM taken
-    LEFT JOIN begun ON begun.job_id = taken.job
-    LEFT JOIN capture_attempt live
-        ON live.job_id = taken.job AND live.ended_at IS NULL AND taken.remote_id IS NOT NULL
+    SELECT taken.*, begun.id, '', false FROM taken JOIN begun ON begun.job_id = taken.job
 """
+TAKE_STARTS = TAKE.format(changes=ASKED) + INTENT
+# What has a call in hand, which is looked after at the address that it was sent to.
+CALL = """
+    SELECT taken.*, live.id, live.base_url, live.simulated
+    FROM taken LEFT JOIN capture_attempt live ON live.job_id = taken.job AND live.ended_at IS NULL
+"""
+TAKE_POLLS = TAKE.format(changes="status = 'claimed'") + CALL
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +76,7 @@ class Route:
 
 
 class Taken(NamedTuple):
-    """A row of it; the last three are empty where no call is live, but for the attempt that is to be begun."""
+    """A row of it; the last three are empty where no attempt is open."""
 
     job: int
     provider: str
@@ -95,16 +97,11 @@ class Taken(NamedTuple):
     base_url: str | None
     simulated: bool | None
 
-    @property
-    def may_go_on(self) -> bool:
-        """Whether there is something to be looked after, or a start that was written down."""
-        return self.remote_id is not None or self.attempt is not None
 
-
-def take(
-    jobs: Sequence[int], worker: UUID, token: UUID, routes: Mapping[str, Route], *, probe: bool = False
+def take_starts(
+    jobs: Sequence[int], worker: UUID, token: UUID, routes: Mapping[str, Route], *, probe: bool
 ) -> list[Ticket]:
-    """Write that a worker has these jobs, which are locked and in nobody's hands; their tickets, in the same order.
+    """Write that a worker asks these jobs, which are locked and in nobody's hands; their tickets, in the same order.
 
     A job is left out if a call of it has become known by now, after which nothing may be started.
 
@@ -113,20 +110,31 @@ def take(
         routes: to all AI systems of the jobs, by slug.
         probe: of a lane that has cooled.
     """
-    values: dict[str, Any] = {
-        "jobs": list(jobs),
+    accounts = [route.account for route in routes.values()]
+    call = {
         "attempts": [uuid4() for _ in jobs],
-        "worker": worker,
-        "token": token,
         "slugs": list(routes),
-        "addresses": [route.account.base_url for route in routes.values()],
-        "simulated": [route.account.simulated for route in routes.values()],
+        "addresses": [account.base_url for account in accounts],
+        "simulated": [account.simulated for account in accounts],
         "patience": [route.patience for route in routes.values()],
     }
+    return _take(TAKE_STARTS, jobs, worker, token, probe, call)
+
+
+def take_polls(jobs: Sequence[int], worker: UUID, token: UUID, *, probe: bool) -> list[Ticket]:
+    """Write that a worker looks after the calls of these jobs. Arguments: see `take_starts`."""
+    return _take(TAKE_POLLS, jobs, worker, token, probe, {})
+
+
+def _take(
+    statement: str, jobs: Sequence[int], worker: UUID, token: UUID, probe: bool, values: Mapping[str, Any]
+) -> list[Ticket]:
+    if not jobs:
+        return []
     with connection.cursor() as cursor:
-        cursor.execute(TAKE, values)
+        cursor.execute(statement, {"jobs": list(jobs), "worker": worker, "token": token, **values})
         taken = [Taken(*row) for row in cursor.fetchall()]
-    return [_ticket(job, token, probe) for job in sorted(taken, key=lambda job: jobs.index(job.job)) if job.may_go_on]
+    return [_ticket(job, token, probe) for job in sorted(taken, key=lambda job: jobs.index(job.job))]
 
 
 @lru_cache(maxsize=1000)

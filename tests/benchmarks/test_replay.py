@@ -64,7 +64,7 @@ def test_libpq_writes_what_is_read(tmp_path):
     [
         ("COMMIT", "COMMIT"),
         (first_replies.KEEP, "keep"),
-        (tickets.TAKE, "take"),
+        (tickets.TAKE_STARTS, "take"),
         (HELD + ends.FINISH, "finish"),
         (outlook.LOOK, "look"),
         ("BEGIN", ALL_ELSE),
