@@ -22,8 +22,9 @@ SAYS = (
     "a copy of its own on the same server.",
     "The second table is the profile: what a job takes of a processor in the processes that work, and, of ours, how "
     "long the server takes for the same statements with no Python in between, by the clock, as the bound tells. One "
-    "process has one loop, which waits for the server: neither part can be hidden behind the other. The third shows "
-    "what of a job takes how long there, one statement after the other, with the way there and back.",
+    "process has one loop, which waits for the server; meanwhile only the seats work, which read the answers, a small "
+    "part of the first. The third shows what of a job takes how long there, one statement after the other, with the "
+    "way there and back.",
     "Each round is 1,000 jobs, of which the first tenth is not counted. *AI Control* asks one AI system, whose jobs "
     "come eight to a claim. With five, which share four lanes, a claim brings two or three, and costs nearly the same.",
     "*Plans kept* is ours with a setting that is off by default: the server plans each statement once a connection. "

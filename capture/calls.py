@@ -8,6 +8,7 @@ from __future__ import annotations
 import logging
 import time
 from dataclasses import dataclass, field
+from decimal import Decimal
 from uuid import UUID
 
 from capture.analysis.reading import Reading, Watch, read
@@ -20,11 +21,32 @@ BUG = "bug"
 
 
 @dataclass(frozen=True, slots=True)
+class Origin:
+    """Where a job comes from, none of which changes while somebody holds it.
+
+    Arguments:
+        team: and the others that are numbers are those of rows.
+        key: the same for the same question in every check.
+        estimate: US dollars, which count until a charge is known.
+    """
+
+    team: int
+    check: int
+    check_uuid: UUID
+    brand: int
+    prompt: int
+    key: str
+    sample: int
+    estimate: Decimal
+
+
+@dataclass(frozen=True, slots=True)
 class Ticket:
     """A job as a seat and the loop see it.
 
     Arguments:
         job: its number.
+        origin: where it comes from.
         token: proves that the holder still holds it.
         attempt: id of the attempt that is to be started, or that is live.
         question: what is asked; its `run` is the attempt's id.
@@ -41,6 +63,7 @@ class Ticket:
     """
 
     job: int
+    origin: Origin
     token: UUID
     provider: str
     lane: str

@@ -15,51 +15,44 @@ from uuid import UUID
 from django.db import connection
 from django.db.models import Model
 
-from capture import ledger, readings
+from capture import gists, ledger, readings
 from capture.analysis.reading import Reading
 from capture.calls import Ticket
 from capture.models import Capture, Mention, Source
 from capture.models.fields import CleanCharField, CleanTextField
 from capture.providers import registry
-from capture.providers.replies import Answered, FinalReply
+from capture.providers.replies import Answered, Basis, Cost, FinalReply
 
 Came = tuple[Ticket, FinalReply, Reading | None]
 
-# `tried` are attempts that are open and their job's only one; `first` those where nothing has been kept yet. In one
-# SELECT, eight tables would cost the planner more time than all else costs the server.
+# `first` are attempts that are open and their job's only one, where nothing has been kept yet.
 KEEP = """
     WITH came AS (
         SELECT * FROM jsonb_to_recordset(%(came)s::jsonb) AS came (
-            attempt uuid, remote_id text, outcome text, reason text, text text, model text, surface text,
-            amount numeric, basis text, named jsonb, matcher integer, edition integer, sources jsonb, mentions jsonb,
-            rank smallint, rivals bigint[], sites text[], kinds smallint[]
+            attempt uuid, team_id bigint, of_check_id bigint, check_uuid uuid, prompt_id bigint, provider text,
+            sample smallint, remote_id text, outcome text, reason text, text text, model text, surface text,
+            paid numeric, paid_by text, named jsonb, matcher integer, edition integer, sources jsonb, mentions jsonb,
+            brand_id bigint, country text, question bigint, cell bigint, rank smallint, rivals bigint[], sites text[],
+            kinds smallint[]
         )
-    ), tried AS MATERIALIZED (
-        SELECT
-            came.*, attempt.remote_id AS known_id, attempt.started_at, attempt.simulated, job.estimate,
-            job.team_id, job.of_check_id, job.prompt_id, job.provider, job.sample
-        FROM came
-        JOIN capture_attempt attempt ON attempt.id = came.attempt AND attempt.ended_at IS NULL
-        JOIN capture_capturejob job ON job.id = attempt.job_id
-        WHERE attempt.id = ANY(%(attempts)s)  -- tells the planner how few they are
-            AND NOT EXISTS (SELECT FROM capture_attempt other WHERE other.job_id = job.id AND other.id <> attempt.id)
     ), first AS MATERIALIZED (
         SELECT
-            tried.*, nextval(pg_get_serial_sequence('capture_capture', 'id')) AS id,
-            coalesce(known_id, remote_id) AS call_id,
-            coalesce(amount, estimate) AS paid, coalesce(basis, 'estimated') AS paid_by,
-            CASE WHEN brand.edition = tried.edition AND brand.read_matcher <= tried.matcher THEN tried.edition ELSE 0
-                END AS read_edition,
-            clock_timestamp() AS now, asked.uuid AS check_uuid, asked.brand_id, asked.country,
-            prompt.branded, prompt.key
-        FROM tried
-        JOIN capture_check asked ON asked.id = tried.of_check_id
-        JOIN capture_brand brand ON brand.id = asked.brand_id
-        JOIN capture_prompt prompt ON prompt.id = tried.prompt_id
-        WHERE NOT EXISTS (
-            SELECT FROM capture_capture held
-            WHERE held.prompt_id = tried.prompt_id AND held.provider = tried.provider AND held.sample = tried.sample
-        )
+            came.*, nextval(pg_get_serial_sequence('capture_capture', 'id')) AS id, clock_timestamp() AS now,
+            coalesce(attempt.remote_id, came.remote_id) AS call_id, attempt.started_at, attempt.simulated,
+            CASE WHEN brand.edition = came.edition AND brand.read_matcher <= came.matcher THEN came.edition ELSE 0
+                END AS read_edition, prompt.branded
+        FROM came
+        JOIN capture_attempt attempt ON attempt.id = came.attempt AND attempt.ended_at IS NULL
+        JOIN capture_brand brand ON brand.id = came.brand_id
+        JOIN capture_prompt prompt ON prompt.id = came.prompt_id
+        WHERE attempt.id = ANY(%(attempts)s)  -- tells the planner how few they are
+            AND NOT EXISTS (
+                SELECT FROM capture_attempt other WHERE other.job_id = attempt.job_id AND other.id <> attempt.id
+            )
+            AND NOT EXISTS (
+                SELECT FROM capture_capture held
+                WHERE held.prompt_id = came.prompt_id AND held.provider = came.provider AND held.sample = came.sample
+            )
     ), ended AS (
         UPDATE capture_attempt attempt
         SET ended_at = first.now, outcome = 'replied', live = false, reason = '', error = '',
@@ -102,12 +95,8 @@ KEEP = """
             rivals, sites, kinds, matcher, edition
         )
         SELECT
-            id, brand_id, provider, country, branded, simulated, now, model,
-            -- as `gists.number_of` makes them
-            ('x' || encode(substring(sha256(convert_to(key, 'UTF8')) FOR 8), 'hex'))::bit(64)::bigint,
-            ('x' || encode(substring(sha256(convert_to(
-                concat_ws(chr(31), key, provider, surface), 'UTF8')) FOR 8), 'hex'))::bit(64)::bigint,
-            rank, rivals, sites, kinds, matcher, read_edition
+            id, brand_id, provider, country, branded, simulated, now, model, question, cell, rank, rivals, sites, kinds,
+            matcher, read_edition
         FROM first
         WHERE outcome = 'answered' AND matcher > 0 AND read_edition > 0
     )
@@ -132,21 +121,23 @@ def keep(came: Iterable[Came]) -> set[UUID]:
 
 def _row(ticket: Ticket, reply: FinalReply, reading: Reading | None) -> dict[str, Any]:
     outcome, reason, text = ledger.told_apart(reply)
-    cost = ledger.bounded(reply.cost) if reply.cost else None
+    cost = ledger.bounded(reply.cost or Cost(ticket.origin.estimate, Basis.ESTIMATED))
+    surface = registry.by_slug[ticket.provider].surface
     answer = reply if isinstance(reply, Answered) else None
     sources = list(ledger.sources(answer)) if answer else []
     capture = {
-        "attempt": ticket.attempt,
         "remote_id": reply.remote_id,
         "outcome": outcome,
         "reason": reason,
         "text": text,
         "model": reply.model,
-        "surface": registry.by_slug[ticket.provider].surface,
+        "surface": surface,
+        **readings.columns(reading),
     }
-    row = _stored(Capture, capture | readings.columns(reading)) | {
-        "amount": cost and cost.amount,
-        "basis": cost and cost.basis,
+    row = _origin(ticket) | _stored(Capture, capture) | gists.numbers(ticket.origin.key, ticket.provider, surface)
+    row |= {
+        "paid": cost.amount,
+        "paid_by": cost.basis,
         "sources": [_stored(Source, source) for source in sources],
         "mentions": [],
     }
@@ -154,6 +145,21 @@ def _row(ticket: Ticket, reply: FinalReply, reading: Reading | None) -> dict[str
         row["mentions"] = [_stored(Mention, mention) for mention in readings.mentions(reading)]
         row |= readings.told_of(reading, {source["domain"] for source in sources})
     return row
+
+
+def _origin(ticket: Ticket) -> dict[str, Any]:
+    origin = ticket.origin
+    return {
+        "attempt": ticket.attempt,
+        "team_id": origin.team,
+        "of_check_id": origin.check,
+        "check_uuid": origin.check_uuid,
+        "brand_id": origin.brand,
+        "prompt_id": origin.prompt,
+        "provider": ticket.provider,
+        "sample": origin.sample,
+        "country": ticket.question.country,
+    }
 
 
 def _stored(model: type[Model], values: Mapping[str, Any]) -> dict[str, Any]:

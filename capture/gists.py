@@ -65,8 +65,7 @@ def _gist(capture: Capture, named: Sequence[str], hosts: Iterable[str], today: S
         simulated=capture.simulated,
         answered_at=capture.answered_at,
         model=capture.model,
-        question=number_of(prompt.key),
-        cell=number_of(prompt.key, capture.provider, capture.surface),
+        **numbers(prompt.key, capture.provider, capture.surface),
         matcher=capture.matcher,
         edition=capture.edition,
         **told(named, hosts, today),
@@ -96,6 +95,15 @@ def _sites(hosts: Iterable[str], today: Sequence[Entity]) -> dict[str, Any]:
     if "" in found:
         kinds[""] = KINDS.index(SourceKind.OTHER)
     return {"sites": sorted(kinds), "kinds": [kinds[site] for site in sorted(kinds)]}
+
+
+def numbers(key: str, provider: str, surface: str) -> dict[str, int]:
+    """The columns `question` and `cell`.
+
+    Arguments:
+        key: of a question.
+    """
+    return {"question": number_of(key), "cell": number_of(key, provider, surface)}
 
 
 def number_of(*texts: str) -> int:

@@ -80,7 +80,16 @@ class Seats:
 
     @property
     def free(self) -> int:
-        return self.count - len(self._taken) - len(self._stuck)
+        """Seats that may be taken now.
+
+        Whoever is back needs none, though results that cannot be recorded must not pile up: of those there are at most
+        as many as seats when one is taken.
+        """
+        return min(self.count - self._under_way, 2 * self.count - len(self._taken)) - len(self._stuck)
+
+    @property
+    def _under_way(self) -> int:
+        return sum(seated.until < math.inf for seated in self._taken.values())
 
     def seat(self, provider: Provider, ticket: Ticket, patience: float) -> None:
         """Begin a ticket's exchange.
@@ -108,13 +117,10 @@ class Seats:
             message = self.mailbox.get(timeout=patience) if patience > 0 else self.mailbox.get_nowait()
             while True:
                 yield message
-                together = isinstance(message, Result) and self._under_way()
+                together = isinstance(message, Result) and self._under_way
                 message = self.mailbox.get(timeout=TOGETHER) if together else self.mailbox.get_nowait()
         except Empty:
             return
-
-    def _under_way(self) -> bool:
-        return any(seated.until < math.inf for seated in self._taken.values())
 
     def is_back(self, ticket: Ticket) -> None:
         """A thread has come back; if it was given up, its seat is free.
@@ -126,7 +132,7 @@ class Seats:
             self._taken[_key(ticket)] = Seated(ticket, math.inf)
 
     def leave(self, ticket: Ticket) -> None:
-        """A result is recorded, and its seat is free."""
+        """A result is recorded."""
         self._taken.pop(_key(ticket), None)
 
     def give_up_overdue(self) -> list[Result]:

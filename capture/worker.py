@@ -158,9 +158,9 @@ class Worker:
         self.watch_seats()
         self.beat()  # before anything is recorded: a result that cannot be written must not keep the worker from it
         self.tell_lanes()
-        while self.record():
-            # What came meanwhile is written down first: seats that are filled together cost little more than one.
-            self._sort(self.seats.messages(0))
+        if self._outlook.ready and not self.stopping:
+            self.fill_seats()  # first, if there was more to do: the seats read while the server writes
+        self.record()
         self.settle_sources()
         if self.stopping:
             return

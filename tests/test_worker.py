@@ -211,33 +211,41 @@ def test_a_lane_with_nothing_to_do_leaves_its_seats_to_the_other():
     script.gate.set()
 
 
-def test_what_comes_back_while_results_are_recorded_is_recorded_before_seats_are_filled(monkeypatch):
+def test_the_seats_ask_while_results_are_recorded(monkeypatch):
     make_check(prompts=tuple(f"{number}?" for number in range(4)), providers=("chatgpt",))
-    script = Scripted()
-    script.gate.clear()
-    worker = make_worker(script=script, seats=2)
-    keep, claim, free = queue.complete_all, queue.claim, []
+    worker = make_worker(script=(script := Scripted()), seats=2)
+    keep = queue.complete_all
 
-    def keep_while_another_comes(endings):
-        script.gate.set()
-        while worker.seats.mailbox.empty() and worker.busy() > worker.arrived():
+    def keep_once_the_next_are_asked(endings):
+        while len(script.asked) < 4:
             time.sleep(0.001)
         return keep(endings)
 
-    def claim_for(lane, worker_id, routes, seats, **more):
-        free.append(seats)
-        return claim(lane, worker_id, routes, seats, **more)
-
-    worker.fill_seats()
-    first = worker.seats.taken[0]
-    monkeypatch.setattr(queue, "complete_all", keep_while_another_comes)
-    monkeypatch.setattr(queue, "claim", claim_for)
-    worker._results.append(calls.Result(first, answer(), 0.1))
-
+    worker._turn()
+    while worker.busy() > worker.arrived():
+        worker.wait()
+    monkeypatch.setattr(queue, "complete_all", keep_once_the_next_are_asked)
     worker._turn()
 
     assert Capture.objects.count() == 2
-    assert free[0] == 2
+
+
+def test_results_that_cannot_be_recorded_do_not_pile_up(monkeypatch):
+    make_check(prompts=tuple(f"{number}?" for number in range(9)), providers=("chatgpt",))
+    worker = make_worker(script=(script := Scripted()), seats=2)
+    keep = queue.complete_all
+    monkeypatch.setattr(queue, "complete_all", _failing(OperationalError("canceling statement due to timeout")))
+
+    for _ in range(5):
+        with worker._surviving_the_database():
+            worker._turn()
+        while worker.busy() > worker.arrived():
+            worker.wait()
+
+    assert (len(script.asked), worker.busy(), worker.arrived()) == (4, 4, 4)
+    monkeypatch.setattr(queue, "complete_all", keep)
+    worker._turn()
+    assert Capture.objects.count() == 4
 
 
 def test_nothing_is_sent_whose_intent_is_not_known_to_be_committed(monkeypatch):

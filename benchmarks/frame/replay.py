@@ -27,6 +27,7 @@ OTHER_WAYS = {b"Parse", b"Bind", b"Execute"}
 PARTS = (
     ("COMMIT: rows are made safe, foreign keys checked", r"COMMIT"),
     ("keep what came back: answer, sources, mentions, charge", r"WITH came AS"),
+    ("pick jobs, count places", r'SELECT "capture_capturejob"\."id" AS "id", "capture_capturejob"\."turn"'),
     ("take jobs, write intents", r"WITH taken AS"),
     ("finish jobs", r"WITH held AS .*'done'"),
     ("look what there is to do", r"SELECT name, paused"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from functools import lru_cache
 from typing import Any, NamedTuple
 from uuid import UUID, uuid4
@@ -13,7 +14,7 @@ from django.db import connection
 
 from capture.analysis.mentions import Entity
 from capture.analysis.reading import Watch
-from capture.calls import Ticket
+from capture.calls import Origin, Ticket
 from capture.models import Brand, entities_as_asked
 from capture.providers.base import Account
 from capture.providers.replies import Question
@@ -29,7 +30,8 @@ TAKE = """
         RETURNING
             job.id AS job, job.provider, job.lane, job.remote_id, job.attempts, job.unknowns, job.polls, job.crashes,
             extract(epoch FROM clock_timestamp() - job.asked_at)::float8 AS age,
-            prompt.text, asked.country, asked.language, asked.names, brand.id AS brand, brand.edition
+            job.team_id, job.of_check_id, asked.uuid, brand.id AS brand, job.prompt_id, prompt.key, job.sample,
+            job.estimate, prompt.text, asked.country, asked.language, asked.names, brand.edition
     )
 """
 # What is asked now: nothing may be sent before its intent is committed. Left out is whose earlier call has become known
@@ -87,11 +89,18 @@ class Taken(NamedTuple):
     polls: int
     crashes: int
     age: float | None
+    team: int
+    check: int
+    check_uuid: UUID
+    brand: int
+    prompt: int
+    key: str
+    sample: int
+    estimate: Decimal
     text: str
     country: str
     language: str
     names: str  # JSON
-    brand: int
     edition: int
     attempt: UUID | None
     base_url: str | None
@@ -148,6 +157,7 @@ def _ticket(job: Taken, token: UUID, probe: bool) -> Ticket:
     in_hand = job.remote_id is not None
     return Ticket(
         job=job.job,
+        origin=Origin(job.team, job.check, job.check_uuid, job.brand, job.prompt, job.key, job.sample, job.estimate),
         token=token,
         provider=job.provider,
         lane=job.lane,

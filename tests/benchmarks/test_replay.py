@@ -9,7 +9,7 @@ from psycopg import pq
 
 from benchmarks.frame.replay import ALL_ELSE, part_of, statements
 from capture import first_replies
-from capture.queue import ends, outlook, tickets
+from capture.queue import claims, ends, outlook, tickets
 from capture.queue.moves import HELD
 
 
@@ -72,3 +72,9 @@ def test_libpq_writes_what_is_read(tmp_path):
 )
 def test_what_a_statement_of_ours_is_for(statement, part):
     assert part_of(statement).startswith(part)
+
+
+def test_the_pick_of_jobs_is_known_as_such():
+    statement, _ = claims._to_start("openai", ("chatgpt",), 8, True).query.sql_with_params()
+
+    assert part_of(statement).startswith("pick")
