@@ -35,8 +35,11 @@ class Locked(NamedTuple):
     placed: int = 0
 
 
-# To be polled, and to be started.
-Chosen = tuple[list[Locked], list[Locked]]
+class Chosen(NamedTuple):
+    """Jobs that a claim has locked: to be looked after, and to be asked."""
+
+    polls: list[Locked]
+    starts: list[Locked]
 
 
 def claim(
@@ -69,15 +72,15 @@ def _claim(
     with transaction.atomic():
         room = lanes.lock(lane)
         room = room if polls else replace(room, polls=False)
-        to_poll, to_start = (_probe if room.probe else _choose)(room, routes, seats, crashed)
-        if not to_poll and not to_start:
+        jobs = (_probe if room.probe else _choose)(room, routes, seats, crashed)
+        if not any(jobs):
             return []
-        lanes.note_claim(room, [job.turn for job in to_start], token)
-        polled = tickets.take_polls([job.id for job in to_poll], worker, token, probe=room.probe)
-        started = tickets.take_starts([job.id for job in to_start], worker, token, routes, probe=room.probe)
-        for number in {job.id for job in to_start} - {ticket.job for ticket in started}:
+        lanes.note_claim(room, [job.turn for job in jobs.starts], token)
+        starts = [job.id for job in jobs.starts]
+        taken = tickets.take([job.id for job in jobs.polls], starts, worker, token, routes, probe=room.probe)
+        for number in set(starts) - {ticket.job for ticket in taken}:
             _look_after_instead(CaptureJob.objects.filter(pk=number, claim_token=token))
-    return polled + started
+    return taken
 
 
 def _look_after_instead(claimed: JobQuerySet) -> None:
@@ -90,13 +93,13 @@ def _look_after_instead(claimed: JobQuerySet) -> None:
 def _choose(room: Room, slugs: Collection[str], seats: int, crashed: bool) -> Chosen:
     polls = _polls(room, slugs, seats, crashed)
     crashed = crashed and not any(job.crashes for job in polls)
-    return polls, _starts(room, slugs, seats - len(polls), crashed)
+    return Chosen(polls, _starts(room, slugs, seats - len(polls), crashed))
 
 
 def _probe(room: Room, slugs: Collection[str], seats: int, crashed: bool) -> Chosen:
     """One call. Best a start: a system that refuses to start calls may still let them be looked after."""
     starts = _starts(room, slugs, 1, crashed)
-    return ([], starts) if starts else (_polls(room, slugs, 1, crashed), [])
+    return Chosen([], starts) if starts else Chosen(_polls(room, slugs, 1, crashed), [])
 
 
 def _polls(room: Room, slugs: Collection[str], most: int, crashed: bool) -> list[Locked]:

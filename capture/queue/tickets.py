@@ -107,43 +107,49 @@ class Taken(NamedTuple):
     simulated: bool | None
 
 
-def take_starts(
-    jobs: Sequence[int], worker: UUID, token: UUID, routes: Mapping[str, Route], *, probe: bool
+def take(
+    polls: Sequence[int],
+    starts: Sequence[int],
+    worker: UUID,
+    token: UUID,
+    routes: Mapping[str, Route],
+    *,
+    probe: bool = False,
 ) -> list[Ticket]:
-    """Write that a worker asks these jobs, which are locked and in nobody's hands; their tickets, in the same order.
+    """Write that a worker has these jobs, which are locked and in nobody's hands; their tickets, in the same order.
 
     A job is left out if a call of it has become known by now, after which nothing may be started.
 
     Arguments:
+        polls: jobs whose call in hand is looked after.
+        starts: jobs that are asked.
         token: of this claim.
         routes: to all AI systems of the jobs, by slug.
         probe: of a lane that has cooled.
     """
+    claim = {"worker": worker, "token": token}
+    taken = _take(TAKE_POLLS, polls, claim) + _take(TAKE_STARTS, starts, claim | _calls(len(starts), routes))
+    return [_ticket(job, token, probe) for job in taken]
+
+
+def _calls(count: int, routes: Mapping[str, Route]) -> dict[str, list[Any]]:
     accounts = [route.account for route in routes.values()]
-    call = {
-        "attempts": [uuid4() for _ in jobs],
+    return {
+        "attempts": [uuid4() for _ in range(count)],
         "slugs": list(routes),
         "addresses": [account.base_url for account in accounts],
         "simulated": [account.simulated for account in accounts],
         "patience": [route.patience for route in routes.values()],
     }
-    return _take(TAKE_STARTS, jobs, worker, token, probe, call)
 
 
-def take_polls(jobs: Sequence[int], worker: UUID, token: UUID, *, probe: bool) -> list[Ticket]:
-    """Write that a worker looks after the calls of these jobs. Arguments: see `take_starts`."""
-    return _take(TAKE_POLLS, jobs, worker, token, probe, {})
-
-
-def _take(
-    statement: str, jobs: Sequence[int], worker: UUID, token: UUID, probe: bool, values: Mapping[str, Any]
-) -> list[Ticket]:
+def _take(statement: str, jobs: Sequence[int], values: Mapping[str, Any]) -> list[Taken]:
     if not jobs:
         return []
     with connection.cursor() as cursor:
-        cursor.execute(statement, {"jobs": list(jobs), "worker": worker, "token": token, **values})
+        cursor.execute(statement, {"jobs": list(jobs), **values})
         taken = [Taken(*row) for row in cursor.fetchall()]
-    return [_ticket(job, token, probe) for job in sorted(taken, key=lambda job: jobs.index(job.job))]
+    return sorted(taken, key=lambda job: jobs.index(job.job))
 
 
 @lru_cache(maxsize=1000)

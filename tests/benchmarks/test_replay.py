@@ -74,6 +74,7 @@ def test_what_a_statement_of_ours_is_for(statement, part):
     assert part_of(statement).startswith(part)
 
 
+@pytest.mark.django_db
 def test_the_pick_of_jobs_is_known_as_such():
     statement, _ = claims._to_start("openai", ("chatgpt",), 8, True).query.sql_with_params()
 
