@@ -21,6 +21,9 @@ SAYS = (
     "Milliseconds from just before the COMMIT of one job to the begin of its work, while nothing else is to be done; "
     "so the COMMIT itself is in it, and in ours the claim and the intent, which is committed too. Jobs come at random "
     "moments, 40 a round. Queues that only look now and then are as slow as their looks are rare.",
+    "What stands in the way of less: a worker of ours that has heard of the COMMIT asks the server seven things, one "
+    "after the other, before anything is sent: what there is to do, then a transaction that locks the lane, picks "
+    "jobs, notes the turn and writes the intents. Others take a job by one statement and write down nothing more.",
     "The bound is a NOTIFY that is heard by a bare LISTEN and answered by one SELECT.",
 )
 WARM_UP = 2  # jobs of each round that are not counted: a new process loads what it needs as it first needs it

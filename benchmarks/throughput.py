@@ -25,6 +25,11 @@ SAYS = (
     "process has one loop, which waits for the server; meanwhile only the seats work, which read the answers, a small "
     "part of the first. The third shows what of a job takes how long there, one statement after the other, with the "
     "way there and back.",
+    "What stands in the way of more: a job's nine rows (attempt, charge, answer, three sources, two mentions, a line "
+    "for history) with their indexes and foreign keys, for which the server takes what the last line of the profile "
+    "says, nearly half of it to plan the same statements again; and the time of our own process to write these "
+    "statements and to read what comes back, mostly one after the other. The first bound is what would be left "
+    "without the latter, the second row what is left without the planning.",
     "Each round is 1,000 jobs, of which the first tenth is not counted. *AI Control* asks one AI system, whose jobs "
     "come eight to a claim. With five, which share four lanes, a claim brings two or three, and costs nearly the same.",
     "*Plans kept* is ours with a setting that is off by default: the server plans each statement once a connection. "
