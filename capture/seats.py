@@ -85,10 +85,11 @@ class Seats:
         Whoever is back needs none, though results that cannot be recorded must not pile up: of those there are at most
         as many as seats when one is taken.
         """
-        return min(self.count - self._under_way, 2 * self.count - len(self._taken)) - len(self._stuck)
+        return min(self.count - self.under_way, 2 * self.count - len(self._taken)) - len(self._stuck)
 
     @property
-    def _under_way(self) -> int:
+    def under_way(self) -> int:
+        """Seats with an exchange."""
         return sum(seated.until < math.inf for seated in self._taken.values())
 
     def seat(self, provider: Provider, ticket: Ticket, patience: float) -> None:
@@ -117,7 +118,7 @@ class Seats:
             message = self.mailbox.get(timeout=patience) if patience > 0 else self.mailbox.get_nowait()
             while True:
                 yield message
-                together = isinstance(message, Result) and self._under_way
+                together = isinstance(message, Result) and self.under_way
                 message = self.mailbox.get(timeout=TOGETHER) if together else self.mailbox.get_nowait()
         except Empty:
             return

@@ -165,13 +165,13 @@ class Worker:
         if self.stopping:
             return
         self.fill_seats()
-        self._drained = self._pace.drain and not self.busy() and not self._anything_open()
+        self._drained = self._pace.drain and not self.in_hand() and not self._anything_open()
 
     def _status(self) -> str:
         """How it goes, in one line."""
         waiting = "" if self._pause is None else "the database cannot be used now; "
         stopping = "stopping; " if self.stopping else ""
-        seats = f"{self.busy()} of {self.seats.count} seats busy, {self.seats.stuck} stuck"
+        seats = f"{self.seats.under_way} of {self.seats.count} seats busy, {self.seats.stuck} stuck"
         return f"{stopping}{waiting}{seats}; {counted(self._recorded, 'result')} recorded"
 
     def _anything_open(self) -> bool:
@@ -180,7 +180,7 @@ class Worker:
     def _finished(self) -> bool:
         if self._stop_at is not None and time.monotonic() >= self._stop_at:
             return True
-        return (self.stopping and not self.busy()) or self._drained
+        return (self.stopping and not self.in_hand()) or self._drained
 
     def wait(self) -> None:
         """Wait for the next thing to happen, and sort what has arrived."""
@@ -284,14 +284,14 @@ class Worker:
 
     def fill_seats(self) -> bool:
         """Claim for the free seats and seat what was claimed; says whether anything was seated."""
-        before = self.busy()
+        before = self.in_hand()
         self._until_due = None
         if time.monotonic() < self._holds_until:
             self._claim_from(self._outlook)
         crowded = self._claim_from(self._look()) if self.seats.free else False
         busy = crowded or self._untold
         self._crowded = min(max(2 * self._crowded, CROWDED_PAUSE), LONGEST_CROWDED_PAUSE) if busy else 0.0
-        return self.busy() > before
+        return self.in_hand() > before
 
     def _claim_from(self, outlook: Outlook) -> bool:
         """Claim from the lanes that have something to do; says whether others were at any of them."""
@@ -352,8 +352,8 @@ class Worker:
         taken = [ticket.lane for ticket in self.seats.taken]
         return sorted(lanes, key=taken.count)
 
-    def busy(self) -> int:
-        """Seats that are taken, by an exchange or by a result that is not yet recorded."""
+    def in_hand(self) -> int:
+        """Jobs of which an exchange is under way, or a result is not yet recorded."""
         return len(self.seats.taken)
 
     def arrived(self) -> int:
@@ -513,7 +513,7 @@ class Worker:
         self._stops += 1
         self._until_due, self._crowded = None, 0.0  # nothing is claimed any more
         if self._stops == 1:
-            log.info("worker %s: stopping; %s exchanges in flight", self.id, self.busy())
+            log.info("worker %s: stopping; %s exchanges in flight", self.id, self.seats.under_way)
             self._manager.stopping(self._status())
             self._stop_at = time.monotonic() + self._pace.grace
         else:
@@ -521,7 +521,7 @@ class Worker:
 
     def _end(self) -> bool:
         """Write and hand back what is left, and say what could not be."""
-        under_way = self.busy() - self.arrived()
+        under_way = self.seats.under_way
         with self._surviving_the_database():
             self.record()
             self._hand_back_polls()
@@ -530,7 +530,7 @@ class Worker:
         for result in self._results:
             job = result.ticket.job
             log.error("job %s: its result is lost to this worker: the database is away", job, extra={"job": job})
-        tidy = not (under_way or self.busy() or self.seats.stuck or self._broken)
+        tidy = not (under_way or self.in_hand() or self.seats.stuck or self._broken)
         self._manager.stopping("ended" if tidy else "ended, but not tidily")
         self.seats.close(wait=tidy)
         self._watchdog.close()

@@ -47,7 +47,7 @@ def test_fault_4_beats_go_on_while_a_worker_drains_and_stop_last(monkeypatch):
     beat, close, said = heartbeat.beat, heartbeat.close, []
 
     def beat_and_let_go(*args):
-        said.append(f"beat while stopping: {worker.stopping}, in hand: {worker.busy()}")
+        said.append(f"beat while stopping: {worker.stopping}, in hand: {worker.in_hand()}")
         if len(said) == 4:
             script.gate.set()
         return beat(*args)

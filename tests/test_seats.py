@@ -53,7 +53,7 @@ def test_fault_35_an_exchange_that_hangs_is_given_up_and_its_seat_counted(hangin
 
     assert (fresh(job).status, fresh(job).reason) == (Status.PENDING, "stuck")
     assert Attempt.objects.get().outcome == AttemptOutcome.UNKNOWN
-    assert (worker.seats.stuck, worker.seats.free, worker.busy()) == (1, 7, 0)
+    assert (worker.seats.stuck, worker.seats.free, worker.in_hand()) == (1, 7, 0)
     assert not worker.stopping
 
 
@@ -184,7 +184,7 @@ def test_a_result_is_of_one_claim_and_not_of_another_of_the_same_job(hanging):
     CaptureJob.objects.update(run_after=None, unknowns=0)
     worker.fill_seats()
 
-    assert (worker.seats.stuck, worker.busy(), worker.seats.free) == (1, 1, 6)
+    assert (worker.seats.stuck, worker.in_hand(), worker.seats.free) == (1, 1, 6)
 
     script.gate.set()
     while worker.arrived() < 2:  # of both threads, in any order

@@ -90,7 +90,7 @@ def let_it_work(worker, turns=1):
         CaptureJob.objects.waiting().update(run_after="2000-01-01T00:00Z")
         CaptureJob.objects.postponed().update(run_after=None)
         worker.fill_seats()
-        while worker.busy() > worker.arrived():
+        while worker.in_hand() > worker.arrived():
             worker.wait()
         worker.record()
 
@@ -165,12 +165,12 @@ def test_waiting_for_an_answer_takes_no_seat():
 
     for _ in range(5):
         worker.fill_seats()
-        while worker.busy() > worker.arrived():
+        while worker.in_hand() > worker.arrived():
             worker.wait()
         worker.record()
 
     assert CaptureJob.objects.waiting().count() == 20
-    assert worker.busy() == 0
+    assert worker.in_hand() == 0
 
 
 def test_no_more_is_claimed_than_there_are_free_seats():
@@ -222,7 +222,7 @@ def test_the_seats_ask_while_results_are_recorded(monkeypatch):
         return keep(endings)
 
     worker._turn()
-    while worker.busy() > worker.arrived():
+    while worker.in_hand() > worker.arrived():
         worker.wait()
     monkeypatch.setattr(queue, "complete_all", keep_once_the_next_are_asked)
     worker._turn()
@@ -239,10 +239,11 @@ def test_results_that_cannot_be_recorded_do_not_pile_up(monkeypatch):
     for _ in range(5):
         with worker._surviving_the_database():
             worker._turn()
-        while worker.busy() > worker.arrived():
+        while worker.in_hand() > worker.arrived():
             worker.wait()
 
-    assert (len(script.asked), worker.busy(), worker.arrived()) == (4, 4, 4)
+    assert (len(script.asked), worker.in_hand(), worker.arrived()) == (4, 4, 4)
+    assert "0 of 2 seats busy" in worker._status()
     monkeypatch.setattr(queue, "complete_all", keep)
     worker._turn()
     assert Capture.objects.count() == 4
@@ -258,7 +259,7 @@ def test_nothing_is_sent_whose_intent_is_not_known_to_be_committed(monkeypatch):
         worker.fill_seats()
 
     assert script.asked == []
-    assert worker.busy() == 0
+    assert worker.in_hand() == 0
 
 
 def test_a_passing_error_is_tried_again_and_the_last_one_fails_the_job():
@@ -726,7 +727,7 @@ def test_a_reply_that_comes_too_late_is_written_down_once(caplog):
     job = make_job()
     worker = make_worker(answer("too late"))
     worker.fill_seats()
-    while worker.busy() > worker.arrived():
+    while worker.in_hand() > worker.arrived():
         worker.wait()
     CaptureJob.objects.filter(pk=job.pk).update(
         status=Status.CANCELLED, worker=None, claim_token=None, finished_at=database_now()
@@ -735,5 +736,5 @@ def test_a_reply_that_comes_too_late_is_written_down_once(caplog):
     worker.record()
 
     assert caplog.text.count("no longer held") == 1
-    assert worker.busy() == worker.arrived() == 0
+    assert worker.in_hand() == worker.arrived() == 0
     assert Attempt.objects.get().outcome == "replied"
