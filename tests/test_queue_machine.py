@@ -529,7 +529,7 @@ def rows() -> list[Any]:
 
 EXAMPLES = int(os.environ.get("MACHINE_EXAMPLES", "0"))
 SETTINGS = settings(
-    max_examples=EXAMPLES or 40,
+    max_examples=EXAMPLES or 60,
     stateful_step_count=int(os.environ.get("MACHINE_STEPS", "40")),
     derandomize=not EXAMPLES,
     deadline=None,
